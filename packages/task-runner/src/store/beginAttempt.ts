@@ -1,0 +1,22 @@
+import type { TaskStatus } from '../task/taskStatus.js'
+import type { StoredTask } from './storedTask.js'
+
+/** Begins the next attempt of a pending task, or takes a running one over from an owner whose lease is over. */
+export interface BeginAttempt {
+  taskId: string
+  workerId: string
+  visibilityTimeoutMs: number
+  /** The broker says that the earlier owner's claim has run out, so its lease need not be looked at. */
+  redelivered: boolean
+}
+
+/**
+ * - `begun`: the caller owns attempt number `attempt` of the row; an open attempt before it is `timed-out` now.
+ * - `cancelled`: the row was `cancelling` with no living owner and is `cancelled` now; nothing is to be run.
+ * - `refused`: `missing` no such row; `stale` the row is a draft, waiting or terminal; `owned` somebody holds a live
+ *   lease on it, until `leaseUntil` (epoch milliseconds).
+ */
+export type BeginResult =
+  | { kind: 'begun'; stored: StoredTask; attempt: number; at: number }
+  | { kind: 'cancelled'; stored: StoredTask; at: number }
+  | { kind: 'refused'; reason: 'missing' | 'stale' | 'owned'; status?: TaskStatus; leaseUntil?: number }

@@ -1,0 +1,42 @@
+import type { TaskStatus } from '../task/taskStatus.js'
+
+/** An error as attempts keep it. */
+export interface AttemptError {
+  name: string
+  message: string
+  stack?: string
+}
+
+/**
+ * How an attempt ended.
+ *
+ * - `succeeded` with the JSON text of the result (absent for `undefined`).
+ * - `failed`, to run again after `retryDelayMs`, or for good without it.
+ * - `cancelled`: the handler stopped because it was told to.
+ * - `released`: given back unfinished; runs again after `delayMs` (default 0) and counts against no limit.
+ */
+export type AttemptOutcome =
+  | { kind: 'succeeded'; resultJson?: string }
+  | { kind: 'failed'; error: AttemptError; retryDelayMs?: number }
+  | { kind: 'cancelled'; error?: AttemptError }
+  | { kind: 'released'; delayMs?: number }
+
+/** Ends one attempt and moves its row on, in one conditional write fenced by `attempt`. */
+export interface FinishAttempt {
+  taskId: string
+  /** The number that `begun` gave. */
+  attempt: number
+  workerId: string
+  /** Epoch milliseconds, the `at` that `begun` gave. */
+  startedAt: number
+  outcome: AttemptOutcome
+}
+
+/**
+ * - `finished`: the row has `status` now. It is `cancelled` for every outcome when a cancel came first.
+ *   `notBefore` (epoch milliseconds) is set when the task is `pending` again with a delay.
+ * - `lost`: the attempt was no longer the row's present one, or the row is terminal or gone; nothing was changed.
+ */
+export type FinishResult =
+  | { kind: 'finished'; status: TaskStatus; at: number; notBefore?: number; cancelReason?: string }
+  | { kind: 'lost'; status?: TaskStatus }

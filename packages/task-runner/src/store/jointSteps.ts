@@ -1,0 +1,27 @@
+import type { ClaimedTask } from '../queue/queueAdapter.js'
+import type { CancelResult, CancelTask } from './cancelTask.js'
+import type { CreateResult, CreateTask } from './createTask.js'
+import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
+import type { FinishAttempt, FinishResult } from './finishAttempt.js'
+import type { StartResult, StartTask } from './startTask.js'
+
+/**
+ * The steps that a transport and a store take as one atomic step because they share a broker. A core that is given them
+ * uses them in place of the separate pairs (row, then entry), so that no crash can come between the two, and finds
+ * {@link ClaimedTask.begun} on every claim.
+ */
+export interface JointSteps {
+  /**
+   * Row and entry. With an idempotency key the key's lease is taken in the same step: `exists` is the task that holds
+   * the key; a holder whose row never came into being is replaced under its id.
+   */
+  submit(input: CreateTask): Promise<CreateResult>
+  /** Draft to pending, and its entry. */
+  start(input: StartTask): Promise<StartResult>
+  /** Ends the attempt, settles its claim, and adds the entry of a retry. After it the outcome has nothing left to do. */
+  finish(claim: ClaimedTask, input: FinishAttempt): Promise<FinishResult>
+  /** Extends both the claim's visibility and the attempt's lease, for all given claims together, answers in order. */
+  extend(claims: ReadonlyArray<{ claim: ClaimedTask; input: ExtendAttempt }>): Promise<ExtendResult[]>
+  /** Cancels, and takes the entry of a parked task out of the schedule. */
+  cancel(input: CancelTask): Promise<CancelResult>
+}

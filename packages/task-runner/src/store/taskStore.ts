@@ -1,0 +1,50 @@
+import type { BeginAttempt, BeginResult } from './beginAttempt.js'
+import type { CancelResult, CancelTask } from './cancelTask.js'
+import type { CreateResult, CreateTask } from './createTask.js'
+import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
+import type { FinishAttempt, FinishResult } from './finishAttempt.js'
+import type { StartResult, StartTask } from './startTask.js'
+import type { StoredTask } from './storedTask.js'
+
+/**
+ * Where task rows live. It speaks in transitions: each operation is one atomic conditional write that answers with the
+ * new state or with the reason for its refusal, so that no two processes can undo each other's work. Terminal is final.
+ *
+ * Times are the store's own clock: a store that several processes share uses one clock for all of them. What comes back
+ * is always a fresh copy.
+ *
+ * Operations reject only for trouble of the store itself (it cannot be reached, it refused the write).
+ *
+ * @example
+ * const created = await store.create({
+ *   id: 'a', type: 'mail', handlerVersion: 1, status: 'pending', payloadJson: '{}', tags: [],
+ *   retentionPolicy: DEFAULT_RETENTION_POLICY,
+ * })
+ */
+export interface TaskStore {
+  /** Whether several processes see the same rows. */
+  readonly shared: boolean
+
+  /** Inserts the row unless one with its id exists. A pending row is marked as not yet enqueued. */
+  create(input: CreateTask): Promise<CreateResult>
+  get(taskId: string): Promise<StoredTask | undefined>
+  /** In the order of the ids; `undefined` for those that do not exist. */
+  getMany(taskIds: readonly string[]): Promise<Array<StoredTask | undefined>>
+  /** Draft to pending, marked as not yet enqueued. */
+  start(input: StartTask): Promise<StartResult>
+  beginAttempt(input: BeginAttempt): Promise<BeginResult>
+  /** A row that becomes pending again is marked as not yet enqueued. */
+  finishAttempt(input: FinishAttempt): Promise<FinishResult>
+  extendAttempt(input: ExtendAttempt): Promise<ExtendResult>
+  cancel(input: CancelTask): Promise<CancelResult>
+
+  /** Takes the mark "not yet enqueued" off a pending row. */
+  markEnqueued(taskId: string): Promise<void>
+  /** Pending rows that have carried the mark for longer than `olderThanMs`, oldest first. */
+  findUnqueued(query: { olderThanMs: number; limit: number }): Promise<StoredTask[]>
+  /**
+   * Ends the leases that have run out, oldest first: `running` rows become `pending` (marked as not yet enqueued, their
+   * attempt `timed-out`), `cancelling` rows become `cancelled`. Each is one conditional write; answers what changed.
+   */
+  expireAttempts(query: { limit: number }): Promise<StoredTask[]>
+}
