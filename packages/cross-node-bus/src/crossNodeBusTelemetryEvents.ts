@@ -1,0 +1,38 @@
+import type { CrossNodeBusErrorPhase } from './crossNodeBusErrorPhase.js'
+import type { ListenerErrorPayload } from './listenerErrorPayload.js'
+
+/**
+ * The events of `CrossNodeBusTelemetry` with their payloads. Topics are the names the caller used, without the prefix
+ * they carry on the wire.
+ *
+ * @example
+ * ```ts
+ * type Received = CrossNodeBusTelemetryEvents['onCrossNodeReceived']
+ * ```
+ */
+export type CrossNodeBusTelemetryEvents = {
+  /** The transport accepted a message. `byteLength` counts the UTF-8 bytes of the payload's JSON text. */
+  readonly onCrossNodePublished: { readonly topic: string; readonly originId: string; readonly byteLength: number }
+  /**
+   * A message arrived at a bus that has a handler for it: once per arrival and bus, before the handlers run. `lagMs` is
+   * the receiver's clock minus the publisher's in milliseconds; clocks differ, so it may be negative.
+   */
+  readonly onCrossNodeReceived: { readonly topic: string; readonly originId: string; readonly lagMs: number }
+  /** Something failed, be it the bus or the handler of a subscription. */
+  readonly onCrossNodeError: {
+    readonly topic: string
+    readonly error: unknown
+    readonly phase: CrossNodeBusErrorPhase
+  }
+  /**
+   * A message left the replay window. Only buses that own their buffer can tell. `retainedCount` is the number of
+   * messages of the topic that remain.
+   */
+  readonly onCrossNodeWindowEvicted: {
+    readonly topic: string
+    readonly evictedSeq: string
+    readonly retainedCount: number
+  }
+  /** A listener of this hub failed. */
+  readonly onListenerError: ListenerErrorPayload
+}
