@@ -1,0 +1,9 @@
+/**
+ * Refuses a setting that has to be a positive integer and is not.
+ *
+ * @throws RangeError naming the setting and its value.
+ */
+export function assertPositiveInteger(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new RangeError(`${name} must be a positive integer, not ${value}`)
+}
