@@ -1,1 +1,3 @@
-export {}
+export { createInProcessBusNetwork } from './createInProcessBusNetwork.js'
+export type { CreateInProcessBusNetworkOptions } from './createInProcessBusNetworkOptions.js'
+export type { InProcessBusNetwork } from './inProcessBusNetwork.js'
