@@ -1,0 +1,10 @@
+/**
+ * Options of `Injector.createScope` and `withScope`.
+ *
+ * @example
+ * const scope = injector.createScope({ owner: request })
+ */
+export type CreateScopeOptions = {
+  /** What the scope was made for. It is only kept as `injector.owner`. */
+  owner?: unknown
+}

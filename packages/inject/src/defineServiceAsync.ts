@@ -1,0 +1,28 @@
+import type { DefineServiceAsyncOptions } from './defineServiceAsyncOptions.js'
+import type { Lifetime } from './lifetime.js'
+import type { Token } from './token.js'
+
+/**
+ * Defines a service that is built asynchronously and returns its token. It is resolved by `getAsync` and `injectAsync`
+ * only. Every call makes a new identity, and the factory is not called yet. Never throws.
+ *
+ * @example
+ * const Database = defineServiceAsync({
+ *   name: 'Database',
+ *   lifetime: 'singleton',
+ *   factory: async ({ onDispose }) => {
+ *     const database = await connect()
+ *     onDispose(() => database.close())
+ *     return database
+ *   },
+ * })
+ */
+export const defineServiceAsync = <S, L extends Lifetime>(
+  options: DefineServiceAsyncOptions<S, L>,
+): Token<S, L, true> => ({
+  id: Symbol(options.name),
+  name: options.name,
+  lifetime: options.lifetime,
+  isAsync: true,
+  factory: options.factory,
+})
