@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { MemoryBroker, ReplayWindowExceededError } from '../src/index.js'
+import { collect } from './support/collect.js'
+import { recorder } from './support/recorder.js'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('MemoryBroker', () => {
+  it('retains 1000 messages per topic unless told otherwise', () => {
+    expect(new MemoryBroker().replayWindow).toBe(1000)
+    expect(new MemoryBroker({ replayWindow: 5 }).replayWindow).toBe(5)
+  })
+
+  it.each([0, -1, 1.5, NaN, Infinity])('refuses %d as a window and as a number of topics', (value) => {
+    expect(() => new MemoryBroker({ replayWindow: value })).toThrow(RangeError)
+    expect(() => new MemoryBroker({ maxIdleTopics: value })).toThrow(RangeError)
+  })
+
+  it('returns the message it delivers', () => {
+    using broker = new MemoryBroker()
+    const { handler, messages } = recorder()
+    broker.subscribe('t', handler)
+
+    const message = broker.publish('t', 'a', { x: 1 })
+
+    expect(message).toMatchObject({ v: 1, originId: 'a', seq: '1', payload: { x: 1 } })
+    expect(messages).toEqual([message])
+  })
+
+  it('tells of each message it drops, with what remains', () => {
+    const onEviction = vi.fn()
+    using broker = new MemoryBroker({ replayWindow: 2, onEviction })
+
+    for (let count = 0; count < 4; count++) broker.publish('t', 'a', count)
+
+    expect(onEviction.mock.calls).toEqual([
+      ['t', '1', 2],
+      ['t', '2', 2],
+    ])
+  })
+
+  it('keeps a failing eviction callback from harming the publication', () => {
+    const write = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const failure = new Error('no')
+    using broker = new MemoryBroker({
+      replayWindow: 1,
+      onEviction: () => {
+        throw failure
+      },
+    })
+    const { handler, payloads } = recorder()
+    broker.subscribe('t', handler)
+
+    broker.publish('t', 'a', 1)
+    broker.publish('t', 'a', 2)
+
+    expect(payloads).toEqual([1, 2])
+    expect(write.mock.calls).toEqual([[expect.any(String), failure]])
+  })
+
+  it('hands the error of a subscriber to the publisher and calls the next', () => {
+    using broker = new MemoryBroker()
+    const failure = new Error('no')
+    const failing = () => {
+      throw failure
+    }
+    const { handler, payloads } = recorder()
+    broker.subscribe('t', failing)
+    broker.subscribe('t', handler)
+    const onSubscriberError = vi.fn()
+
+    broker.publish('t', 'a', 1, onSubscriberError)
+
+    expect(onSubscriberError.mock.calls).toEqual([[failure, failing]])
+    expect(payloads).toEqual([1])
+  })
+
+  it('writes the error of a subscriber to the console if the publisher does not care', () => {
+    const write = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    using broker = new MemoryBroker()
+    const failure = new Error('no')
+    broker.subscribe('t', () => {
+      throw failure
+    })
+
+    broker.publish('t', 'a', 1)
+
+    expect(write.mock.calls).toEqual([[expect.any(String), failure]])
+  })
+
+  it('knows the last token it issued, retained or not', () => {
+    using broker = new MemoryBroker({ replayWindow: 1 })
+    expect(broker.newestSeq('t')).toBe('0')
+
+    broker.publish('t', 'a', 1)
+    broker.publish('t', 'a', 2)
+
+    expect(broker.newestSeq('t')).toBe('2')
+    expect(broker.oldestSeq('t')).toBe('2')
+  })
+
+  it('B25: wraps each registration, so that one disposal ends one', () => {
+    using broker = new MemoryBroker()
+    const { handler, payloads } = recorder()
+    const first = broker.subscribe('t', handler)
+    broker.subscribe('t', handler)
+
+    broker.publish('t', 'a', 1)
+    first[Symbol.dispose]()
+    broker.publish('t', 'a', 2)
+
+    expect(payloads).toEqual([1, 1, 2])
+  })
+
+  it('throws after disposal, from the handlers of a running delivery too', () => {
+    const broker = new MemoryBroker()
+    const { handler, payloads } = recorder()
+    const handle = broker.subscribe('t', () => broker[Symbol.dispose]())
+    broker.subscribe('t', handler)
+
+    broker.publish('t', 'a', 1)
+
+    expect(payloads).toEqual([])
+    expect(() => broker.publish('t', 'a', 1)).toThrow(/disposed/)
+    expect(() => broker.subscribe('t', handler)).toThrow(/disposed/)
+    expect(() => broker.oldestSeq('t')).toThrow(/disposed/)
+    expect(() => broker.newestSeq('t')).toThrow(/disposed/)
+    expect(() => broker.replay('t', '0')).toThrow(/disposed/)
+    expect(() => handle[Symbol.dispose]()).not.toThrow()
+    expect(() => broker[Symbol.dispose]()).not.toThrow()
+  })
+})
+
+describe('idle topics', () => {
+  it('B24: releases the topics that have been idle for longest, and tells what was dropped', () => {
+    const onEviction = vi.fn()
+    using broker = new MemoryBroker({ maxIdleTopics: 2, onEviction })
+    broker.publish('a', 'x', 1)
+    broker.publish('a', 'x', 2)
+    broker.publish('b', 'x', 1)
+    broker.publish('a', 'x', 3)
+
+    broker.publish('c', 'x', 1)
+    expect(onEviction.mock.calls).toEqual([['b', '1', 0]])
+    broker.publish('d', 'x', 1)
+
+    expect(onEviction.mock.calls.slice(1)).toEqual([
+      ['a', '1', 2],
+      ['a', '2', 1],
+      ['a', '3', 0],
+    ])
+    const retained = ['a', 'b', 'c', 'd'].map((topic) => broker.oldestSeq(topic) !== undefined)
+    expect(retained).toEqual([false, false, true, true])
+  })
+
+  it('B24: retains no more than 1000 idle topics by default, however many there have been', () => {
+    using broker = new MemoryBroker()
+    const topics = Array.from({ length: 2500 }, (_, index) => `topic/${index}`)
+
+    for (const topic of topics) broker.publish(topic, 'x', null)
+
+    expect(topics.filter((topic) => broker.oldestSeq(topic) !== undefined)).toEqual(topics.slice(-1000))
+  })
+
+  it('B24: keeps a topic while it has subscribers, and counts it as idle from the last one on', () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    const first = broker.subscribe('watched', () => undefined)
+    const second = broker.subscribe('watched', () => undefined)
+    broker.publish('watched', 'x', 1)
+    broker.publish('a', 'x', 1)
+    first[Symbol.dispose]()
+    broker.publish('b', 'x', 1)
+    expect(['watched', 'a', 'b'].map((topic) => broker.oldestSeq(topic))).toEqual(['1', undefined, '1'])
+
+    second[Symbol.dispose]()
+    expect(['watched', 'b'].map((topic) => broker.oldestSeq(topic))).toEqual(['1', undefined])
+
+    using _again = broker.subscribe('watched', () => undefined)
+    broker.publish('c', 'x', 1)
+    broker.publish('d', 'x', 1)
+    expect(broker.oldestSeq('watched')).toBe('1')
+  })
+
+  it('B24: never mistakes a token from before the release for a later position', () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    for (let count = 0; count < 3; count++) broker.publish('a', 'x', count)
+    broker.publish('b', 'x', 1)
+
+    expect(() => broker.replay('a', '1')).toThrow(ReplayWindowExceededError)
+    const reopened = broker.publish('a', 'x', 'again')
+    expect(Number(reopened.seq)).toBeGreaterThan(3)
+    expect(() => broker.replay('a', '1')).toThrow(ReplayWindowExceededError)
+  })
+
+  it('B24: gives an unknown topic no benefit of the doubt once any topic was released', async () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    broker.publish('a', 'x', 1)
+    expect(await collect(broker.replay('unknown', '0'))).toEqual([])
+
+    broker.publish('b', 'x', 1)
+
+    expect(() => broker.replay('a', '0')).toThrow(ReplayWindowExceededError)
+    expect(() => broker.replay('unknown', '0')).toThrow(ReplayWindowExceededError)
+    expect(await collect(broker.replay('unknown', broker.newestSeq('unknown')))).toEqual([])
+  })
+
+  it('B24: replays a topic that was opened again from its last token before the release', async () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    for (let count = 0; count < 3; count++) broker.publish('a', 'x', count)
+    broker.publish('b', 'x', 1)
+    broker.publish('a', 'x', 'again')
+
+    const replayed = await collect(broker.replay('a', '3'))
+
+    expect(replayed.map(({ payload }) => payload)).toEqual(['again'])
+  })
+
+  it('B24: goes on delivering to whoever subscribes a released topic', () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    broker.publish('a', 'x', 1)
+    broker.publish('b', 'x', 1)
+    const { handler, payloads } = recorder()
+    broker.subscribe('a', handler)
+
+    broker.publish('a', 'x', 'live')
+
+    expect(payloads).toEqual(['live'])
+  })
+
+  it('B24: survives the release of a topic from within its own delivery', () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    const later = recorder()
+    const handle = broker.subscribe('a', () => {
+      handle[Symbol.dispose]()
+      broker.publish('b', 'x', 1)
+      broker.subscribe('a', later.handler)
+      broker.publish('a', 'x', 2)
+    })
+
+    broker.publish('a', 'x', 1)
+    broker.publish('a', 'x', 3)
+
+    expect(later.payloads).toEqual([2, 3])
+  })
+})
