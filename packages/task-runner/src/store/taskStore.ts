@@ -1,3 +1,5 @@
+import { defineService, type Token } from '@furystack/inject'
+
 import type { BeginAttempt, BeginResult } from './beginAttempt.js'
 import type { CancelResult, CancelTask } from './cancelTask.js'
 import type { CreateResult, CreateTask } from './createTask.js'
@@ -48,3 +50,16 @@ export interface TaskStore {
    */
   expireAttempts(query: { limit: number }): Promise<StoredTask[]>
 }
+
+/**
+ * The store that runners keep their rows in. Nothing is bound by default, which means that the bound runner brings its
+ * own: memory for the one in this process, Redis for the one on Redis.
+ *
+ * @example
+ * injector.bind(TaskStore, () => new MemoryTaskStore())
+ */
+export const TaskStore: Token<TaskStore | undefined, 'singleton'> = defineService({
+  name: 'furystack/task-runner/TaskStore',
+  lifetime: 'singleton',
+  factory: (): TaskStore | undefined => undefined,
+})

@@ -1,0 +1,18 @@
+/**
+ * A run took longer than the `attemptTimeoutMs` of its handler. The attempt has failed with this error; the handler may
+ * still be running, but can change nothing any more.
+ *
+ * @example
+ * const handler = defineTaskHandler({ type: 'crawl', version: 1, attemptTimeoutMs: 60_000, handler: crawl })
+ */
+export class AttemptTimeoutError extends Error {
+  public override readonly name = 'AttemptTimeoutError'
+
+  constructor(
+    public readonly taskId: string,
+    public readonly attempt: number,
+    public readonly attemptTimeoutMs: number,
+  ) {
+    super(`Attempt ${attempt} of task ${taskId} took longer than ${attemptTimeoutMs} ms`)
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * An idempotency key was used again, with another payload than that of the task which holds it.
+ *
+ * @example
+ * try {
+ *   await runner.submit({ type: 'bill', payload: { month: 2 }, handlerVersion: 1, idempotencyKey: 'january' })
+ * } catch (error) {
+ *   if (error instanceof IdempotencyConflictError) console.log('the key belongs to', error.taskId)
+ * }
+ */
+export class IdempotencyConflictError extends Error {
+  public override readonly name = 'IdempotencyConflictError'
+
+  constructor(
+    public readonly type: string,
+    public readonly idempotencyKey: string,
+    /** The task that holds the key. */
+    public readonly taskId: string,
+  ) {
+    super(
+      `The idempotency key ${JSON.stringify(idempotencyKey)} of type ${JSON.stringify(type)} belongs to task ${taskId}, ` +
+        'which has another payload: use another key, or submit the same payload',
+    )
+  }
+}

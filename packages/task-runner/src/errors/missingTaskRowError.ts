@@ -1,0 +1,24 @@
+/**
+ * The queue delivered a task again and again whose row never appeared. It has been taken out of the queue; reported, not
+ * thrown.
+ *
+ * @example
+ * telemetry.addListener('onTaskRunnerError', ({ error }) => {
+ *   if (error instanceof MissingTaskRowError) alert(`is the right store bound? ${error.message}`)
+ * })
+ */
+export class MissingTaskRowError extends Error {
+  public override readonly name = 'MissingTaskRowError'
+
+  constructor(
+    public readonly taskId: string,
+    public readonly type: string,
+    /** How often it was delivered to this worker. */
+    public readonly deliveries: number,
+  ) {
+    super(
+      `Task ${taskId} of type ${JSON.stringify(type)} was delivered ${deliveries} times, but there is no row for it: ` +
+        'its entry has been taken out of the queue',
+    )
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * A payload that JSON text cannot carry: a cycle, a BigInt, a function or a symbol in the first place. Thrown before
+ * anything is written; `cause` is what the encoder said, if it said anything.
+ *
+ * @example
+ * await runner.submit({ type: 'mail', payload: 10n, handlerVersion: 1 }) // rejects with a PayloadError
+ */
+export class PayloadError extends Error {
+  public override readonly name = 'PayloadError'
+
+  constructor(
+    /** The type of the task that it was meant for. */
+    public readonly type: string,
+    why: string,
+    options?: ErrorOptions,
+  ) {
+    super(`The payload for a task of type ${JSON.stringify(type)} cannot be stored: ${why}`, options)
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * A handler returned something that JSON text cannot carry. The attempt has failed with this error; as another run would
+ * most likely return the same, the retry policy applies as for any other error.
+ *
+ * @example
+ * const task = await runner.get(taskId)
+ * if (task?.error?.name === 'ResultError') console.log(task.error.message)
+ */
+export class ResultError extends Error {
+  public override readonly name = 'ResultError'
+
+  constructor(
+    /** The type of the task. */
+    public readonly type: string,
+    why: string,
+    options?: ErrorOptions,
+  ) {
+    super(`The result of the handler for type ${JSON.stringify(type)} cannot be stored: ${why}`, options)
+  }
+}

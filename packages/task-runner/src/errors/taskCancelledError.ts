@@ -1,0 +1,18 @@
+/**
+ * Why a run's signal fired when somebody cancelled its task, or when a drain asked a `cancelOnDrain` handler to stop
+ * (the reason is `'drain'` then, and the run is handed back instead of cancelled).
+ *
+ * @example
+ * await ctx.sleep(60_000) // rejects with a TaskCancelledError as soon as the task is cancelled
+ */
+export class TaskCancelledError extends Error {
+  public override readonly name = 'TaskCancelledError'
+
+  constructor(
+    public readonly taskId: string,
+    /** What the canceller gave as its reason. */
+    public readonly reason?: string,
+  ) {
+    super(reason === undefined ? `Task ${taskId} was cancelled` : `Task ${taskId} was cancelled: ${reason}`)
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * A task was named that the store does not know.
+ *
+ * @example
+ * await runner.getTree('no-such-task') // rejects with an UnknownTaskError
+ */
+export class UnknownTaskError extends Error {
+  public override readonly name = 'UnknownTaskError'
+
+  constructor(
+    public readonly taskId: string,
+    /** What it was needed for, for the message. */
+    role = 'task',
+  ) {
+    super(`There is no ${role} ${taskId}`)
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * A task with `notBefore` was given to a runner whose queue cannot delay. Thrown before anything is written.
+ *
+ * @example
+ * if (runner.capabilities.delayedDispatch) await runner.submit({ ...options, notBefore })
+ */
+export class UnsupportedDelayError extends Error {
+  public override readonly name = 'UnsupportedDelayError'
+
+  constructor() {
+    super('The queue of this task runner cannot delay tasks: "notBefore" is not supported')
+  }
+}

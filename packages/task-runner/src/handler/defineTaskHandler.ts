@@ -1,0 +1,40 @@
+import { checkNumber } from '../argument/checkNumber.js'
+import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
+import { checkRetryPolicy } from '../argument/checkRetryPolicy.js'
+import { checkType } from '../argument/checkType.js'
+import { checkVersion } from '../argument/checkVersion.js'
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
+import { DEFAULT_RETENTION_POLICY } from '../task/taskRetentionPolicy.js'
+import type { DefineTaskHandlerOptions } from './defineTaskHandlerOptions.js'
+import { DEFAULT_RETRY_POLICY } from './retryPolicy.js'
+import type { TaskHandlerDescriptor } from './taskHandlerDescriptor.js'
+
+/**
+ * Describes the handler of one version of one type of tasks: fills in the defaults and checks the rest. Throws an
+ * `InvalidArgumentError` for an option that cannot be.
+ *
+ * @example
+ * const sendMail = defineTaskHandler({
+ *   type: 'send-mail',
+ *   version: 1,
+ *   retryPolicy: { maxAttempts: 5, backoff: 'exponential', baseDelayMs: 1_000, jitter: 0.2 },
+ *   handler: async (ctx, { to }: { to: string }) => ({ messageId: await smtp.send(to, ctx.cancellationSignal) }),
+ * })
+ */
+export const defineTaskHandler = <P, R>(options: DefineTaskHandlerOptions<P, R>): TaskHandlerDescriptor<P, R> => {
+  if (typeof options.handler !== 'function') throw new InvalidArgumentError('handler', options.handler, 'a function')
+  const { visibilityTimeoutMs = 60_000, progressThrottleMs = 250, attemptTimeoutMs } = options
+  return Object.freeze({
+    type: checkType('type', options.type),
+    version: checkVersion('version', options.version),
+    handler: options.handler,
+    retryPolicy: Object.freeze(checkRetryPolicy({ ...DEFAULT_RETRY_POLICY, ...options.retryPolicy })),
+    retentionPolicy: Object.freeze(checkRetentionPolicy({ ...DEFAULT_RETENTION_POLICY, ...options.retentionPolicy })),
+    cancelOnDrain: options.cancelOnDrain ?? false,
+    visibilityTimeoutMs: checkNumber('visibilityTimeoutMs', visibilityTimeoutMs, { min: 1, integer: true }),
+    progressThrottleMs: checkNumber('progressThrottleMs', progressThrottleMs, { min: 0, infinity: 'first and last' }),
+    ...(attemptTimeoutMs !== undefined && {
+      attemptTimeoutMs: checkNumber('attemptTimeoutMs', attemptTimeoutMs, { min: 1, infinity: 'no limit' }),
+    }),
+  })
+}

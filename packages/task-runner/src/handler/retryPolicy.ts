@@ -1,0 +1,24 @@
+/** How often, and after which pause, a failed task is run again. */
+export interface RetryPolicy {
+  /** Failures after which the task has failed for good; an integer of at least 1. Only failures count, not runs. */
+  maxAttempts: number
+  /** How the pause grows with the failures: not at all (there is none), by the base, or doubling. */
+  backoff: 'exponential' | 'linear' | 'none'
+  /** Milliseconds, at least 0. */
+  baseDelayMs: number
+  /** Share of the pause by which it may deviate, up or down; 0 to 1. */
+  jitter: number
+}
+
+/**
+ * Do not retry.
+ *
+ * @example
+ * const policy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 3 }
+ */
+export const DEFAULT_RETRY_POLICY: Readonly<RetryPolicy> = Object.freeze({
+  maxAttempts: 1,
+  backoff: 'none',
+  baseDelayMs: 0,
+  jitter: 0,
+})

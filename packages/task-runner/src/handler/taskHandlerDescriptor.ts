@@ -1,0 +1,22 @@
+import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
+import type { RetryPolicy } from './retryPolicy.js'
+import type { TaskContext } from './taskContext.js'
+
+/** A handler with everything that a runner has to know about it; made by `defineTaskHandler`. */
+export interface TaskHandlerDescriptor<P, R> {
+  readonly type: string
+  /** A runner keeps handlers apart by type and version. */
+  readonly version: number
+  readonly handler: (ctx: TaskContext<P>, payload: P) => Promise<R>
+  readonly retryPolicy: Readonly<RetryPolicy>
+  /** For tasks that are submitted without one in a process where this handler is registered. */
+  readonly retentionPolicy: Readonly<TaskRetentionPolicy>
+  /** Whether a drain fires the signal of running handlers, so that they hand their task back. */
+  readonly cancelOnDrain: boolean
+  /** How long a run that stops giving signs of life keeps its task, in milliseconds. */
+  readonly visibilityTimeoutMs: number
+  /** The shortest time between two stored progress reports, in milliseconds. */
+  readonly progressThrottleMs: number
+  /** How long one run may take, in milliseconds; without it there is no limit. */
+  readonly attemptTimeoutMs?: number
+}

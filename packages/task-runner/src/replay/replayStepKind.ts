@@ -1,0 +1,3 @@
+/** Which helper recorded a step. `progress` is announced, but never recorded. */
+export type ReplayStepKind =
+  'spawn-child' | 'await-children' | 'await-children-settled' | 'progress' | 'now' | 'random' | 'sleep' | 'fetch'

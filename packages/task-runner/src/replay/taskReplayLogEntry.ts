@@ -1,0 +1,24 @@
+import type { ReplayStepKind } from './replayStepKind.js'
+
+/**
+ * One recorded step of a task's handler.
+ *
+ * A class with declared fields only, so that it can serve as the model of a store of your own.
+ *
+ * @example
+ * const entry = Object.assign(new TaskReplayLogEntry(), { id: 'a:0', taskId: 'a', stepIndex: 0, kind: 'now' })
+ */
+export class TaskReplayLogEntry {
+  /** `<taskId>:<stepIndex>` */
+  declare id: string
+  declare taskId: string
+  /** From 0, in the order of the calls within a run. */
+  declare stepIndex: number
+  declare kind: ReplayStepKind
+  declare input?: unknown
+  declare output?: unknown
+  declare childTaskId?: string
+  declare childTaskIds?: string[]
+  /** ISO-8601. */
+  declare createdAt: string
+}

@@ -1,0 +1,28 @@
+import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
+
+/** A task to be submitted or drafted. */
+export interface SubmitOptions<P> {
+  /** Selects the handler. Non-empty, at most 512 characters. */
+  type: string
+  /** Anything that JSON can carry, or `undefined`. */
+  payload: P
+  /** The handler version that should run it; an integer of at least 1. */
+  handlerVersion: number
+  /**
+   * Whoever submits with the same type, submitter and key gets the task that the first one made, as long as the queue
+   * keeps the key (a day by default). Non-empty, at most 1024 characters.
+   */
+  idempotencyKey?: string
+  /** Lets a key whose task has failed or was cancelled be submitted again, as a new task. @default false */
+  resubmitAfterFailure?: boolean
+  /** Earliest start. */
+  notBefore?: Date
+  /** What a worker must offer to be given the task; non-empty strings. */
+  tags?: string[]
+  /** An existing task that this one belongs to. */
+  parentTaskId?: string
+  /** What is missing in it comes from the handler's policy, if it is registered in this process, or the default. */
+  retentionPolicy?: Partial<TaskRetentionPolicy>
+  /** Identity of whoever submits. Idempotency keys of different submitters do not meet. */
+  submittedBy?: string
+}

@@ -1,0 +1,81 @@
+import { defineService, type Token } from '@furystack/inject'
+
+import type { Task } from '../task/task.js'
+import type { TaskTreeNode } from '../task/taskTreeNode.js'
+import type { TaskUpdate } from '../task/taskUpdate.js'
+import type { RegisterWorkerOptions } from '../worker/registerWorkerOptions.js'
+import type { Worker } from '../worker/worker.js'
+import type { StartOptions } from './startOptions.js'
+import type { SubmitOptions } from './submitOptions.js'
+import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
+
+/**
+ * Runs tasks outside the request that asks for them.
+ *
+ * Invalid arguments are an `InvalidArgumentError` before anything is written. After disposal every method throws or
+ * rejects with an `Error` that says "disposed".
+ *
+ * @example
+ * const runner = injector.get(TaskRunner)
+ * const task = await runner.submit({ type: 'send-mail', handlerVersion: 1, payload: { to: 'a@example.org' } })
+ * using subscription = runner.subscribe(task.id, (update) => console.log(update))
+ */
+export interface TaskRunner extends Disposable {
+  readonly capabilities: TaskRunnerCapabilities
+
+  /**
+   * Stores a task and queues it; resolves once both are done. With an idempotency key whose task exists already,
+   * resolves with that task (a draft among them is started by this). Rejects with a `PayloadError` for a payload that
+   * JSON cannot carry, an `IdempotencyConflictError` for a key that belongs to another payload, an
+   * `UnsupportedDelayError` for a `notBefore` that the queue cannot keep, or an `UnknownTaskError` for a missing parent.
+   */
+  submit<P>(options: SubmitOptions<P>): Promise<Task>
+
+  /** Stores a task that is not to run before it is started. Rejects like `submit`. */
+  draft<P>(options: SubmitOptions<P>): Promise<Task>
+
+  /**
+   * Queues a draft. Rejects with an `UnknownTaskError`, or with an `InvalidTaskStateError` if it is no draft (any more).
+   */
+  start<P>(taskId: string, options?: StartOptions<P>): Promise<Task>
+
+  /**
+   * Cancels a task and all its descendants. A queued task is cancelled when this resolves; a running one has been told
+   * to stop and is `cancelled` when it did. An unknown or terminal task is left alone.
+   */
+  cancel(taskId: string, reason?: string): Promise<void>
+
+  get(taskId: string): Promise<Task | undefined>
+
+  /** The task with all its descendants; children that do not exist are left out. Rejects with an `UnknownTaskError`. */
+  getTree(taskId: string): Promise<TaskTreeNode>
+
+  /**
+   * Calls `handler` for each update of one task, from whatever process. Updates of this runner arrive synchronously;
+   * those of others once the bus listens, shortly after this returns. What `handler` throws is reported to telemetry.
+   */
+  subscribe(taskId: string, handler: (update: TaskUpdate) => void): Disposable
+
+  /** Like `subscribe`, for all tasks of a type. */
+  subscribeByType(type: string, handler: (update: TaskUpdate) => void): Disposable
+
+  /** Starts a worker in this process. */
+  registerWorker(options: RegisterWorkerOptions): Worker
+}
+
+/**
+ * The task runner of the application. There is no default: bind an implementation.
+ *
+ * @example
+ * injector.bind(TaskRunner, defineInProcessTaskRunner())
+ */
+export const TaskRunner: Token<TaskRunner, 'singleton'> = defineService({
+  name: 'furystack/task-runner/TaskRunner',
+  lifetime: 'singleton',
+  factory: (): TaskRunner => {
+    throw new Error(
+      'No task runner is bound. Bind one to the TaskRunner token, for example ' +
+        'injector.bind(TaskRunner, defineInProcessTaskRunner())',
+    )
+  },
+})

@@ -1,0 +1,27 @@
+import type { AttemptRecord } from '../../task/attemptRecord.js'
+import type { TaskError } from '../../task/task.js'
+import type { TaskEvent } from '../../task/taskEvent.js'
+import type { TaskStatus } from '../../task/taskStatus.js'
+import type { CreateTask } from '../createTask.js'
+
+/** A row as memory keeps it: what came as JSON text stays text, times are epoch milliseconds. */
+export interface MemoryRow {
+  readonly created: CreateTask
+  readonly submittedAt: number
+  status: TaskStatus
+  payloadJson: string | undefined
+  resultJson: string | undefined
+  error: TaskError | undefined
+  progress: { percent: number; metaJson: string | undefined; at: number } | undefined
+  notBefore: number | undefined
+  readonly childTaskIds: string[]
+  readonly attempts: AttemptRecord[]
+  readonly events: TaskEvent[]
+  workerId: string | undefined
+  /** End of the present lease. */
+  leaseUntil: number | undefined
+  terminalAt: number | undefined
+  failures: number
+  losses: number
+  cancelReason: string | undefined
+}

@@ -1,0 +1,209 @@
+import { DueQueue } from '../../collections/dueQueue.js'
+import { isTerminalStatus } from '../../task/taskStatus.js'
+import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
+import type { CancelResult, CancelTask } from '../cancelTask.js'
+import type { CreateResult, CreateTask } from '../createTask.js'
+import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
+import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
+import type { StartResult, StartTask } from '../startTask.js'
+import type { StoredTask } from '../storedTask.js'
+import type { TaskStore } from '../taskStore.js'
+import type { MemoryRow } from './memoryRow.js'
+import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
+import { toStoredTask } from './toStoredTask.js'
+
+/** How a `MemoryTaskStore` differs from the default. */
+export interface MemoryTaskStoreOptions {
+  /** The clock, in epoch milliseconds. @default Date.now */
+  now?: () => number
+}
+
+/**
+ * Task rows in the memory of this process, for applications of one process and for tests. Payloads and results are kept
+ * as JSON text, so that what comes out is what any other store would give.
+ *
+ * @example
+ * injector.bind(TaskStore, () => new MemoryTaskStore())
+ */
+export class MemoryTaskStore implements TaskStore {
+  public readonly shared = false
+  readonly #now: () => number
+  readonly #rows = new Map<string, MemoryRow>()
+  /** Since when a pending row carries the mark "not yet enqueued"; the oldest comes first. */
+  readonly #unqueuedSince = new Map<string, number>()
+  readonly #leases = new DueQueue<string, MemoryRow>()
+
+  constructor({ now = Date.now }: MemoryTaskStoreOptions = {}) {
+    this.#now = now
+  }
+
+  public create(input: CreateTask): Promise<CreateResult> {
+    return this.#step(() => {
+      const existing = this.#rows.get(input.id)
+      if (existing !== undefined) return { kind: 'exists', stored: toStoredTask(existing) }
+      const at = this.#now()
+      this.#rows.set(input.id, newRow(input, at))
+      if (input.status === 'pending') this.#unqueuedSince.set(input.id, at)
+      return { kind: 'created', taskId: input.id, at }
+    })
+  }
+
+  public get(taskId: string): Promise<StoredTask | undefined> {
+    return this.#step(() => this.#read(taskId))
+  }
+
+  public getMany(taskIds: readonly string[]): Promise<Array<StoredTask | undefined>> {
+    return this.#step(() => taskIds.map((taskId) => this.#read(taskId)))
+  }
+
+  public start({ taskId, payload }: StartTask): Promise<StartResult> {
+    return this.#step(() => {
+      const row = this.#rows.get(taskId)
+      if (row === undefined) return { kind: 'refused' }
+      if (row.status !== 'draft') return { kind: 'refused', stored: toStoredTask(row) }
+      const at = this.#now()
+      if (payload !== undefined) row.payloadJson = payload.json
+      this.#settle(row, at, () => moveTo(row, 'pending', at))
+      return { kind: 'started', stored: toStoredTask(row), at }
+    })
+  }
+
+  public beginAttempt(input: BeginAttempt): Promise<BeginResult> {
+    return this.#step(() => this.#begin(input))
+  }
+
+  public finishAttempt({ taskId, attempt, workerId, outcome }: FinishAttempt): Promise<FinishResult> {
+    return this.#step(() => {
+      const row = this.#rows.get(taskId)
+      const open = row && openAttempt(row)
+      if (row === undefined) return { kind: 'lost' }
+      if (open?.attempt !== attempt || open.workerId !== workerId) return { kind: 'lost', status: row.status }
+      const at = this.#now()
+      this.#settle(row, at, () => applyOutcome(row, outcome, at))
+      return {
+        kind: 'finished',
+        status: row.status,
+        at,
+        ...(row.status === 'pending' && row.notBefore !== undefined && { notBefore: row.notBefore }),
+        ...(row.status === 'cancelled' && row.cancelReason !== undefined && { cancelReason: row.cancelReason }),
+      }
+    })
+  }
+
+  public extendAttempt({ taskId, attempt, visibilityTimeoutMs, progress }: ExtendAttempt): Promise<ExtendResult> {
+    return this.#step(() => {
+      const row = this.#rows.get(taskId)
+      if (row === undefined || openAttempt(row)?.attempt !== attempt) return { kind: 'lost' }
+      const at = this.#now()
+      this.#lease(row, at + visibilityTimeoutMs)
+      if (progress !== undefined) row.progress = { percent: progress.percent, metaJson: progress.metaJson, at }
+      return {
+        kind: 'extended',
+        at,
+        cancelling: row.status === 'cancelling',
+        ...(row.cancelReason !== undefined && { cancelReason: row.cancelReason }),
+      }
+    })
+  }
+
+  public cancel({ taskId, reason }: CancelTask): Promise<CancelResult> {
+    return this.#step(() => {
+      const row = this.#rows.get(taskId)
+      if (row === undefined) return { kind: 'unknown' }
+      if (isTerminalStatus(row.status) || row.status === 'cancelling') {
+        return { kind: 'unchanged', stored: toStoredTask(row) }
+      }
+      const at = this.#now()
+      row.cancelReason = reason
+      const event = { at: new Date(at).toISOString(), kind: 'cancellation-requested' } as const
+      logEvent(row, reason === undefined ? event : { ...event, reason })
+      if (row.status === 'running' && (row.leaseUntil ?? 0) > at) {
+        row.status = 'cancelling'
+        return { kind: 'cancelling', stored: toStoredTask(row), at }
+      }
+      this.#settle(row, at, () => {
+        closeAttempt(row, 'timed-out', at)
+        moveTo(row, 'cancelled', at)
+      })
+      return { kind: 'cancelled', stored: toStoredTask(row), at }
+    })
+  }
+
+  public markEnqueued(taskId: string): Promise<void> {
+    return this.#step(() => void this.#unqueuedSince.delete(taskId))
+  }
+
+  public findUnqueued({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<StoredTask[]> {
+    return this.#step(() => {
+      const until = this.#now() - olderThanMs
+      const found: StoredTask[] = []
+      for (const [taskId, since] of this.#unqueuedSince) {
+        const row = this.#rows.get(taskId)
+        if (since > until || found.length >= limit) break
+        if (row !== undefined) found.push(toStoredTask(row))
+      }
+      return found
+    })
+  }
+
+  public expireAttempts({ limit }: { limit: number }): Promise<StoredTask[]> {
+    return this.#step(() => {
+      const now = this.#now()
+      const expired: StoredTask[] = []
+      while (expired.length < limit) {
+        const row = this.#leases.takeDue(now)
+        if (row === undefined) break
+        this.#settle(row, now, () => expireLease(row, now))
+        expired.push(toStoredTask(row))
+      }
+      return expired
+    })
+  }
+
+  #begin({ taskId, workerId, visibilityTimeoutMs, redelivered }: BeginAttempt): BeginResult {
+    const row = this.#rows.get(taskId)
+    if (row === undefined) return { kind: 'refused', reason: 'missing' }
+    const { status, leaseUntil = 0 } = row
+    const at = this.#now()
+    const isOpen = status === 'running' || status === 'cancelling'
+    if (!isOpen && status !== 'pending') return { kind: 'refused', reason: 'stale', status }
+    if (isOpen) {
+      if (!redelivered && leaseUntil > at) return { kind: 'refused', reason: 'owned', status, leaseUntil }
+      this.#settle(row, at, () => expireLease(row, at))
+      if (status === 'cancelling') return { kind: 'cancelled', stored: toStoredTask(row), at }
+    }
+    const attempt = row.attempts.length + 1
+    row.status = 'running'
+    row.workerId = workerId
+    row.attempts.push({ attempt, workerId, startedAt: new Date(at).toISOString(), status: 'in-progress' })
+    logEvent(row, { at: new Date(at).toISOString(), kind: 'claimed', workerId })
+    this.#unqueuedSince.delete(taskId)
+    this.#lease(row, at + visibilityTimeoutMs)
+    return { kind: 'begun', stored: toStoredTask(row), attempt, at }
+  }
+
+  /** Moves a row on, and keeps the indexes in step with it. */
+  #settle(row: MemoryRow, at: number, move: () => void): void {
+    const { id } = row.created
+    move()
+    this.#leases.delete(id)
+    // Deleted first, so that it goes to the end: the marks are kept in the order of their times.
+    this.#unqueuedSince.delete(id)
+    if (row.status === 'pending') this.#unqueuedSince.set(id, at)
+  }
+
+  #lease(row: MemoryRow, until: number): void {
+    row.leaseUntil = until
+    this.#leases.set(row.created.id, row, until)
+  }
+
+  #read(taskId: string): StoredTask | undefined {
+    const row = this.#rows.get(taskId)
+    return row && toStoredTask(row)
+  }
+
+  /** Runs one step. It is synchronous, which makes it atomic; what it throws becomes a rejection. */
+  #step<T>(step: () => T): Promise<T> {
+    return new Promise((resolve) => resolve(step()))
+  }
+}

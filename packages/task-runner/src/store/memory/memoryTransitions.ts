@@ -1,0 +1,102 @@
+import type { AttemptRecord, AttemptStatus } from '../../task/attemptRecord.js'
+import { MAX_EVENTS_PER_TASK, type TaskEvent } from '../../task/taskEvent.js'
+import { isTerminalStatus, type TaskStatus } from '../../task/taskStatus.js'
+import type { CreateTask } from '../createTask.js'
+import type { AttemptError, AttemptOutcome } from '../finishAttempt.js'
+import type { MemoryRow } from './memoryRow.js'
+
+/** The row that a creation makes at `now`. */
+export const newRow = (input: CreateTask, now: number): MemoryRow => ({
+  created: { ...input, tags: [...input.tags], retentionPolicy: { ...input.retentionPolicy } },
+  submittedAt: now,
+  status: input.status,
+  payloadJson: input.payloadJson,
+  resultJson: undefined,
+  error: undefined,
+  progress: undefined,
+  notBefore: input.notBefore,
+  childTaskIds: [],
+  attempts: [],
+  events: [{ at: new Date(now).toISOString(), kind: 'submitted' }],
+  workerId: undefined,
+  leaseUntil: undefined,
+  terminalAt: undefined,
+  failures: 0,
+  losses: 0,
+  cancelReason: undefined,
+})
+
+/** Appends to the history of a row, of which the newest part is kept. */
+export const logEvent = (row: MemoryRow, event: TaskEvent): void => {
+  row.events.push(event)
+  if (row.events.length > MAX_EVENTS_PER_TASK) row.events.shift()
+}
+
+/** The attempt that is running, if one is. */
+export const openAttempt = (row: MemoryRow): AttemptRecord | undefined => {
+  const last = row.attempts.at(-1)
+  return last?.status === 'in-progress' ? last : undefined
+}
+
+/** Closes the running attempt, if one is. */
+export const closeAttempt = (row: MemoryRow, status: AttemptStatus, now: number, error?: AttemptError): void => {
+  const attempt = openAttempt(row)
+  if (attempt === undefined) return
+  attempt.status = status
+  attempt.finishedAt = new Date(now).toISOString()
+  if (error !== undefined) attempt.error = { ...error }
+}
+
+/** Ends the lease and moves on. A pending row belongs to nobody; any other remembers its last worker. */
+export const moveTo = (row: MemoryRow, status: TaskStatus, now: number): void => {
+  row.status = status
+  row.leaseUntil = undefined
+  if (status === 'pending') row.workerId = undefined
+  if (isTerminalStatus(status)) row.terminalAt = now
+}
+
+/** Ends a lease that has run out: back to pending, or cancelled if that was asked for. */
+export const expireLease = (row: MemoryRow, now: number): void => {
+  closeAttempt(row, 'timed-out', now)
+  row.losses++
+  moveTo(row, row.status === 'cancelling' ? 'cancelled' : 'pending', now)
+}
+
+const cancelOpen = (row: MemoryRow, now: number, error?: AttemptError): void => {
+  closeAttempt(row, 'cancelled', now, error)
+  moveTo(row, 'cancelled', now)
+}
+
+const becomePending = (row: MemoryRow, delayMs: number, now: number): void => {
+  row.notBefore = delayMs > 0 ? now + delayMs : undefined
+  moveTo(row, 'pending', now)
+}
+
+const fail = (row: MemoryRow, { error, retryDelayMs }: AttemptOutcome & { kind: 'failed' }, now: number): void => {
+  const { attempt = 0 } = openAttempt(row) ?? {}
+  closeAttempt(row, 'failed', now, error)
+  row.failures++
+  const willRetry = retryDelayMs !== undefined
+  logEvent(row, { at: new Date(now).toISOString(), kind: 'attempt-failed', attempt, willRetry })
+  if (willRetry) return becomePending(row, retryDelayMs, now)
+  row.error = { name: error.name, message: error.message }
+  moveTo(row, 'failed', now)
+}
+
+/** What the end of an attempt makes of its row. A cancel that was asked for comes before whatever the handler did. */
+export const applyOutcome = (row: MemoryRow, outcome: AttemptOutcome, now: number): void => {
+  if (row.status === 'cancelling') return cancelOpen(row, now, 'error' in outcome ? outcome.error : undefined)
+  switch (outcome.kind) {
+    case 'succeeded':
+      row.resultJson = outcome.resultJson
+      closeAttempt(row, 'succeeded', now)
+      return moveTo(row, 'succeeded', now)
+    case 'failed':
+      return fail(row, outcome, now)
+    case 'cancelled':
+      return cancelOpen(row, now, outcome.error)
+    case 'released':
+      closeAttempt(row, 'released', now)
+      return becomePending(row, outcome.delayMs ?? 0, now)
+  }
+}

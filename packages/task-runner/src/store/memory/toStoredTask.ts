@@ -1,0 +1,44 @@
+import { Task } from '../../task/task.js'
+import type { StoredTask } from '../storedTask.js'
+import type { MemoryRow } from './memoryRow.js'
+
+const iso = (time: number): string => new Date(time).toISOString()
+const parse = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json))
+
+/** A copy of a row that shares nothing with it. */
+export const toStoredTask = (row: MemoryRow): StoredTask => {
+  const { created } = row
+  const task = new Task()
+  task.id = created.id
+  task.type = created.type
+  task.handlerVersion = created.handlerVersion
+  task.status = row.status
+  task.payload = parse(row.payloadJson)
+  if (row.resultJson !== undefined) task.result = parse(row.resultJson)
+  if (row.error !== undefined) task.error = { ...row.error }
+  if (row.progress !== undefined) {
+    const { percent, metaJson, at } = row.progress
+    task.progress = { percent, ...(metaJson !== undefined && { meta: parse(metaJson) }), updatedAt: iso(at) }
+  }
+  if (created.parentTaskId !== undefined) task.parentTaskId = created.parentTaskId
+  task.childTaskIds = [...row.childTaskIds]
+  if (created.submittedBy !== undefined) task.submittedBy = created.submittedBy
+  task.submittedAt = iso(row.submittedAt)
+  if (row.notBefore !== undefined) task.notBefore = iso(row.notBefore)
+  if (created.idempotencyKey !== undefined) task.idempotencyKey = created.idempotencyKey
+  task.attempts = row.attempts.map(({ error, ...attempt }) => (error ? { ...attempt, error: { ...error } } : attempt))
+  task.events = row.events.map((event) => ({ ...event }))
+  task.producedBlobs = []
+  task.consumedBlobs = []
+  task.retentionPolicy = { ...created.retentionPolicy }
+  task.tags = [...created.tags]
+  if (row.leaseUntil !== undefined) task.visibilityDeadline = iso(row.leaseUntil)
+  if (row.workerId !== undefined) task.workerId = row.workerId
+  if (row.terminalAt !== undefined) task.terminalAt = iso(row.terminalAt)
+  return {
+    task,
+    failures: row.failures,
+    losses: row.losses,
+    ...(row.cancelReason !== undefined && { cancelReason: row.cancelReason }),
+  }
+}

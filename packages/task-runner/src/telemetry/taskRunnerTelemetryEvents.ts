@@ -1,0 +1,39 @@
+import type { TerminalStatus } from '../task/taskStatus.js'
+
+/** What a runner tells about its work, by event. */
+export interface TaskRunnerTelemetryEvents {
+  /** A task became pending for the first time. `payloadBytes` is the UTF-8 length of its JSON text. */
+  onTaskSubmitted: { taskId: string; type: string; parentTaskId?: string; payloadBytes: number }
+  /** A run begins. `queueLagMs` counts from when the task was due, not from when it was submitted. */
+  onTaskClaimed: { taskId: string; type: string; workerId: string; queueLagMs: number }
+  /** A run ended with a terminal status. `durationMs` is the length of this run. */
+  onTaskCompleted: { taskId: string; type: string; status: TerminalStatus; attempt: number; durationMs: number }
+  /** A run failed. */
+  onTaskFailed: {
+    taskId: string
+    type: string
+    attempt: number
+    willRetry: boolean
+    error: { name: string; message: string }
+  }
+  onTaskCancelled: { taskId: string; type: string; cascadeFromTaskId?: string }
+  onTaskProgress: { taskId: string; percent: number; meta?: unknown }
+  /** A worker was given a task that it cannot run, and sent it back to wait for one that can. */
+  onTaskMisfit: {
+    taskId: string
+    type: string
+    handlerVersion: number
+    tags: readonly string[]
+    workerId: string
+    reason: 'version' | 'tags'
+  }
+  /** A run ended without effect, because its task belonged to somebody else by then. */
+  onTaskLeaseLost: { taskId: string; type: string; attempt: number; workerId: string }
+  /** Something went wrong that no caller hears of. `operation` names what the runner was doing. */
+  onTaskRunnerError: { operation: string; error: unknown }
+  onBlobPut: { key: string; byteLength: number; durationMs: number }
+  onBlobGet: { key: string; byteLength: number; durationMs: number }
+  onBlobDelete: { key: string; durationMs: number }
+  onSweeperRun: { scannedCount: number; sweptCount: number; deletedBlobCount: number; durationMs: number }
+  onSweeperBlobDeleted: { taskId: string; type: string; key: string; reason: 'produced' | 'consumed' }
+}
