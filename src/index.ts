@@ -1,1 +1,47 @@
-export {}
+export { AdapterDisposedError } from './errors/adapterDisposedError.js'
+export { fillSlots } from './lane/fillSlots.js'
+export { idle } from './sources/idle.js'
+export { InvalidOptionError } from './errors/invalidOptionError.js'
+export { lane, parseLaneName } from './keys/lane.js'
+export { laneBook } from './lane/laneBook.js'
+export { LaneError } from './errors/laneError.js'
+export { OutcomeUnknownError } from './errors/outcomeUnknownError.js'
+export { pausable } from './sources/pausable.js'
+export { promoteWhenDue } from './delayed/promoteWhenDue.js'
+export { readNew } from './sources/readNew.js'
+export { redisQueueAdapter } from './adapter/redisQueueAdapter.js'
+export { RedisRefusedError } from './errors/redisRefusedError.js'
+export { RedisUnavailableError } from './errors/redisUnavailableError.js'
+export { restOnError } from './sources/restOnError.js'
+export { ScriptReplyError } from './errors/scriptReplyError.js'
+export { sweepStale } from './sources/sweepStale.js'
+export { sweepThenRead } from './sources/sweepThenRead.js'
+export { waitWhenEmpty } from './sources/waitWhenEmpty.js'
+export { workLanes } from './lane/workLanes.js'
+
+export type {
+  Bell,
+  Entry,
+  LanePort,
+  LaneReading,
+  ListenRequest,
+  PromoteReply,
+  PromoteRequest,
+} from './port/lanePort.js'
+export type { ReadReply, ReadRequest, RetireRequest, Settlement, SettleReply, SweepReply } from './port/lanePort.js'
+export type { SweepRequest } from './port/lanePort.js'
+export type { Claim } from './claim/claim.js'
+export type { ClaimSource } from './sources/claimSource.js'
+export type { FillSlotsOptions } from './lane/fillSlots.js'
+export type { IdleOptions } from './sources/idle.js'
+export type { Lane } from './keys/lane.js'
+export type { LaneBook, LaneBookOptions } from './lane/laneBook.js'
+export type { LaneEvent, Report } from './lane/laneEvent.js'
+export type { PromoteWhenDueOptions } from './delayed/promoteWhenDue.js'
+export type { ReadNewOptions } from './sources/readNew.js'
+export type { RedisClient } from './connection/redisClient.js'
+export type { RedisQueueAdapter } from './adapter/redisQueueAdapter.js'
+export type { RedisQueueOptions } from './adapter/redisQueueOptions.js'
+export type { RestOnErrorOptions } from './sources/restOnError.js'
+export type { SweepStale, SweepStaleOptions } from './sources/sweepStale.js'
+export type { WorkLanesOptions } from './lane/workLanes.js'

@@ -1,0 +1,62 @@
+import type { JointSteps } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import type { Keys } from '../keys/keys.js'
+import type { Report } from '../lane/laneEvent.js'
+import { cancelTask } from '../scripts/cancelTask.js'
+import { createTask } from '../scripts/createTask.js'
+import { extendAttempts } from '../scripts/extendAttempts.js'
+import { finishAttempt } from '../scripts/finishAttempt.js'
+import { startTask } from '../scripts/startTask.js'
+import { receiptOf } from './claimReceipt.js'
+
+/** What the joint steps work with. */
+export interface JointStepsOptions {
+  readonly connection: Connection
+  readonly keys: Keys
+  readonly group: string
+  readonly idempotencyTtlSec: number
+  readonly report: Report
+}
+
+/**
+ * Row and entry in one script each: what makes a submit atomic, and a task cost two scripts on the worker's side.
+ *
+ * @example
+ * const joint = jointSteps({ connection, keys: keys('svc/'), group: 'runner', idempotencyTtlSec: 86_400, report })
+ */
+export const jointSteps = (options: JointStepsOptions): JointSteps => {
+  const { connection, keys, group, idempotencyTtlSec, report } = options
+  return {
+    submit: (input) => createTask(connection, keys, group, input, idempotencyTtlSec),
+    start: (input) => startTask(connection, keys, group, input, true),
+    cancel: (input) => cancelTask(connection, keys, input),
+
+    finish: async (claimed, input) => {
+      const receipt = receiptOf(claimed)
+      const { claim } = receipt
+      const finishing = finishAttempt(connection, keys, group, input, claim)
+      // The command is on its way, so the slot's next claim can go out in the same write.
+      receipt.leave()
+      const result = await finishing
+      receipt.isSettled = true
+      if (result.kind === 'lost') report({ kind: 'leaseLost', claim })
+      else report({ kind: 'settled', claim })
+      return result
+    },
+
+    extend: async (claims) => {
+      const attempts = claims.map(({ claim, input }) => ({ receipt: receiptOf(claim), input }))
+      const results = await extendAttempts(
+        connection,
+        keys,
+        group,
+        attempts.map(({ receipt, input }) => ({ input, claim: receipt.claim })),
+      )
+      attempts.forEach(({ receipt }, index) => {
+        if (results[index]?.kind === 'lost') receipt.markLost()
+      })
+      return results
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import type {
+  EnqueueInput,
+  IdempotencyLeaseInput,
+  QueueAdapter,
+  QueueAdapterCapabilities,
+  TaskStore,
+} from '@furystack/task-runner'
+import { firstValueFrom, type Observable, Subject } from 'rxjs'
+
+import { type Connection, openConnection } from '../connection/connection.js'
+import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
+import { keys as keysOf } from '../keys/keys.js'
+import { lane } from '../keys/lane.js'
+import type { LaneEvent } from '../lane/laneEvent.js'
+import { type LanePort } from '../port/lanePort.js'
+import { redisLanePort } from '../port/redisLanePort.js'
+import { redisTaskStore } from '../store/redisTaskStore.js'
+import { receiptOf } from './claimReceipt.js'
+import { heartbeats } from './heartbeats.js'
+import { jointSteps } from './jointSteps.js'
+import { type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
+import { subscribeWorker } from './subscribeWorker.js'
+
+/** The transport over Redis Streams, for any core that keeps the {@link QueueAdapter} contract. */
+export interface RedisQueueAdapter extends QueueAdapter, AsyncDisposable {
+  /** What happens in the lanes. Hot: it tells what happens from the subscription on; nobody listening costs nothing. */
+  readonly events$: Observable<LaneEvent>
+  /** Task rows in the same Redis. A core that is given this store takes row and entry in one step. */
+  readonly store: TaskStore
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const CAPABILITIES: QueueAdapterCapabilities = Object.freeze({
+  persistent: true,
+  distributed: true,
+  delayedDispatch: true,
+  fleetCapEnforcement: true,
+  brokerSideReclaim: true,
+})
+
+/**
+ * Opens the transport: one connection for commands, and one more a subscribed worker for waiting.
+ *
+ * @throws {InvalidOptionError} for an option out of its range, or a client that is not connected
+ *
+ * @example
+ * await using adapter = redisQueueAdapter({ client, serviceName: 'svc-a', topicPrefix: 'svc-a/' })
+ * await adapter.enqueue({ taskId: 'a', type: 'mail', handlerVersion: 1 })
+ */
+export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter => {
+  const resolved = resolveQueueOptions(options)
+  const { client, commandDeadlineMs: deadlineMs, consumerGroup: group, idempotencyTtlSec, scheduler } = resolved
+  const keys = keysOf(resolved.topicPrefix)
+  const events$ = new Subject<LaneEvent>()
+  const report = (event: LaneEvent): void => {
+    events$.next(event)
+  }
+
+  const connect = (name: string, isBlocking: boolean): Connection =>
+    openConnection({
+      template: client,
+      deadlineMs,
+      isBlocking,
+      ...(scheduler && { scheduler }),
+      onNotice: (notice) => {
+        if (notice.kind === 'ready') report({ kind: 'recovered', connection: name })
+        else report({ kind: 'connectionLost', connection: name, error: notice.error })
+      },
+    })
+  const commands = connect('commands', false)
+  const store = redisTaskStore({ connection: commands, keys })
+  const workers = new Set<AsyncDisposable>()
+  let isJoint = false
+  let disposal: Promise<void> | undefined
+
+  const portWith = (reader: Connection): LanePort =>
+    redisLanePort({ commands, reader, keys, group, isJoint, idempotencyTtlSec })
+  const port = portWith(commands)
+  const beats = heartbeats(port, report)
+
+  const alive = (operation: string): void => {
+    if (disposal) throw new AdapterDisposedError(operation)
+  }
+
+  const dispose = async (): Promise<void> => {
+    await Promise.all([...workers].map((worker) => worker[Symbol.asyncDispose]()))
+    await commands[Symbol.asyncDispose]()
+    events$.complete()
+  }
+
+  return {
+    capabilities: CAPABILITIES,
+    events$: events$.asObservable(),
+    store,
+
+    enqueue: async ({ taskId, type, handlerVersion, tags, notBefore }: EnqueueInput) => {
+      alive('enqueue')
+      const entry = {
+        taskId,
+        lane: lane(type, handlerVersion, tags),
+        ...(notBefore && { notBefore: notBefore.getTime() }),
+      }
+      await firstValueFrom(port.enqueue(entry))
+    },
+
+    subscribe: (subscription) => {
+      alive('subscribe')
+      const reader = connect(`reader of ${subscription.workerId}`, true)
+      const worker = subscribeWorker({ subscription, port: portWith(reader), reader, options: resolved, report })
+      workers.add(worker)
+      void worker.ended.then(() => workers.delete(worker))
+      return worker
+    },
+
+    heartbeat: async (claim) => {
+      if (disposal) return
+      const receipt = receiptOf(claim)
+      if (!receipt.isSettled) await firstValueFrom(beats.renew(receipt))
+    },
+
+    acquireIdempotencyLease: async (input: IdempotencyLeaseInput) => {
+      alive('acquireIdempotencyLease')
+      return firstValueFrom(port.lease(input))
+    },
+
+    joint: (of) => {
+      if (of !== store) return undefined
+      isJoint = true
+      return jointSteps({ connection: commands, keys, group, idempotencyTtlSec, report })
+    },
+
+    [Symbol.dispose]: () => {
+      disposal ??= dispose()
+      disposal.catch((error: unknown) => {
+        report({ kind: 'brokerError', activity: 'dispose', error, restMs: 0 })
+      })
+    },
+    [Symbol.asyncDispose]: () => (disposal ??= dispose()),
+  }
+}

@@ -1,0 +1,123 @@
+import type { SchedulerLike } from 'rxjs'
+
+import type { RedisClient } from '../connection/redisClient.js'
+import { InvalidOptionError } from '../errors/invalidOptionError.js'
+
+/** How lanes on Redis behave. Durations are milliseconds unless the name says otherwise. */
+export interface RedisQueueOptions {
+  /**
+   * A connected client of `redis` 5 or 6. It stays the caller's: it is duplicated, never closed, reconfigured or used for
+   * commands.
+   */
+  client: RedisClient
+  /** Names this service in events. Not empty. */
+  serviceName: string
+  /** In front of every key. With a hash tag (`{svc-a}/`) all keys lie in one slot of a cluster. @default '' */
+  topicPrefix?: string
+  /** @default 'runner' */
+  consumerGroup?: string
+  /**
+   * After how long without a heartbeat a claim may be taken over, 100 to 86,400,000. A worker heartbeats at a third of it
+   * while its event loop turns; higher values make recovery from a dead worker later, lower ones cost heartbeats.
+   * @default 60_000
+   */
+  visibilityTimeoutMs?: number
+  /** The same for single types; wins over what handlers declare. @default {} */
+  visibilityTimeoutByType?: Readonly<Record<string, number>>
+  /** How long one blocking wait lasts, 1 to 60,000. Higher values cost an idle worker fewer commands. @default 200 */
+  blockTimeoutMs?: number
+  /** The first rest after a fault of Redis, and the delay of a task that a worker could not take, 1 to 60,000. @default 250 */
+  retryBackoffMs?: number
+  /** How long an idempotency key is held, whole seconds from 1 to 31,536,000. @default 86_400 */
+  idempotencyTtlSec?: number
+  /** How often to look for due tasks when none is known to be due sooner, 10 to 60,000. @default 250 */
+  schedulerIntervalMs?: number
+  /** How many tasks of a type may run at once in the whole fleet. @default {} */
+  concurrencyLimits?: Readonly<Record<string, number>>
+  /**
+   * How long a call waits for a connection, and for a reply before the connection is replaced, 100 to 600,000.
+   * @default 5_000
+   */
+  commandDeadlineMs?: number
+  /** Where timers come from; a `TestScheduler` in tests. @default asyncScheduler */
+  scheduler?: SchedulerLike
+}
+
+/** The options with everything filled in. */
+export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'scheduler'>>> & {
+  readonly scheduler?: SchedulerLike
+}
+
+/**
+ * Checks every option and fills in the defaults.
+ *
+ * @throws {InvalidOptionError} naming option, value and what is allowed
+ *
+ * @example
+ * resolveQueueOptions({ client, serviceName: 'svc-a' }).visibilityTimeoutMs // 60000
+ */
+export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOptions => {
+  const { client, scheduler } = options
+  checkClient(client)
+  const resolved = {
+    client,
+    serviceName: text('serviceName', options.serviceName),
+    topicPrefix: options.topicPrefix ?? '',
+    consumerGroup: text('consumerGroup', options.consumerGroup ?? 'runner'),
+    visibilityTimeoutMs: whole('visibilityTimeoutMs', options.visibilityTimeoutMs ?? 60_000, 100, DAY_MS),
+    visibilityTimeoutByType: byType('visibilityTimeoutByType', options.visibilityTimeoutByType, 100, DAY_MS),
+    blockTimeoutMs: whole('blockTimeoutMs', options.blockTimeoutMs ?? 200, 1, 60_000),
+    retryBackoffMs: whole('retryBackoffMs', options.retryBackoffMs ?? 250, 1, 60_000),
+    idempotencyTtlSec: whole('idempotencyTtlSec', options.idempotencyTtlSec ?? 86_400, 1, 31_536_000, 'seconds'),
+    schedulerIntervalMs: whole('schedulerIntervalMs', options.schedulerIntervalMs ?? 250, 10, 60_000),
+    concurrencyLimits: byType('concurrencyLimits', options.concurrencyLimits, 1, 1_000_000, 'tasks'),
+    commandDeadlineMs: whole('commandDeadlineMs', options.commandDeadlineMs ?? 5_000, 100, 600_000),
+  }
+  if (typeof resolved.topicPrefix !== 'string' || !resolved.topicPrefix.isWellFormed())
+    throw new InvalidOptionError('topicPrefix', resolved.topicPrefix, 'a string of well-formed Unicode')
+  return scheduler ? { ...resolved, scheduler } : resolved
+}
+
+const DAY_MS = 86_400_000
+
+const checkClient = (client: unknown): void => {
+  const { duplicate, isOpen } = (client ?? {}) as Partial<RedisClient>
+  if (typeof duplicate !== 'function')
+    throw new InvalidOptionError('client', client, 'a client made by createClient of "redis" 5 or 6')
+  if (!isOpen)
+    throw new InvalidOptionError(
+      'client',
+      'not connected',
+      'a connected client: await client.connect() before it is bound',
+    )
+}
+
+const text = (option: string, value: unknown): string => {
+  if (typeof value !== 'string' || value === '' || !value.isWellFormed())
+    throw new InvalidOptionError(option, value, 'a non-empty string of well-formed Unicode')
+  return value
+}
+
+const whole = (option: string, value: unknown, min: number, max: number, unit = 'milliseconds'): number => {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
+    throw new InvalidOptionError(option, value, `a whole number of ${unit} from ${String(min)} to ${String(max)}`)
+  return value
+}
+
+const byType = (
+  option: string,
+  values: unknown,
+  min: number,
+  max: number,
+  unit?: string,
+): Readonly<Record<string, number>> => {
+  if (values === undefined) return {}
+  if (typeof values !== 'object' || values === null || Array.isArray(values))
+    throw new InvalidOptionError(option, values, 'an object from task type to number')
+  return Object.fromEntries(
+    Object.entries(values).map(([type, value]) => [
+      type,
+      whole(`${option}[${JSON.stringify(type)}]`, value, min, max, unit),
+    ]),
+  )
+}

@@ -1,0 +1,101 @@
+import type { ClaimedTask, ClaimOutcome } from '@furystack/task-runner'
+import { asyncScheduler, catchError, EMPTY, Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs'
+
+import type { Claim } from '../claim/claim.js'
+import type { Report } from '../lane/laneEvent.js'
+import type { LanePort, Settlement } from '../port/lanePort.js'
+import { backOffMs } from '../sources/backOffMs.js'
+import { ClaimReceipt } from './claimReceipt.js'
+
+/** What {@link runClaim} needs beyond the claim. */
+export interface RunClaimOptions {
+  readonly port: LanePort
+  readonly onClaim: (claim: ClaimedTask) => Promise<ClaimOutcome>
+  /** Whether this worker stops: what it puts back must not wait. */
+  readonly isStopping: () => boolean
+  readonly retryBackoffMs: number
+  readonly report: Report
+  readonly scheduler?: SchedulerLike
+}
+
+/**
+ * The work on one claim: hands it to the core, and settles it by what the core answers, unless a joint step did.
+ *
+ *     onClaim   -----outcome
+ *     settle         ----|
+ *     emits     -----o---|      the slot is free from `o` on: the settlement has been sent
+ *
+ * Errors: never. A core that rejects has its claim put back, after a rest that grows with its rejections in a row. A
+ * settlement that fails is tried again until the claim's visibility ends; after that recovery has it.
+ * Unsubscribe: the core goes on, and its answer is still settled.
+ */
+export const runClaim = (options: RunClaimOptions): ((claim: Claim) => Observable<ClaimOutcome>) => {
+  let rejections = 0
+  const { onClaim, retryBackoffMs, report } = options
+
+  const settlementOf = (outcome: ClaimOutcome): Settlement => {
+    if (outcome.kind !== 'requeue') return { kind: 'done' }
+    if (outcome.notBefore) return { kind: 'requeue', notBefore: outcome.notBefore.getTime() }
+    // Put back at once, a task that no worker may take would circle at full speed.
+    return { kind: 'requeue', delayMs: options.isStopping() ? 0 : retryBackoffMs }
+  }
+
+  return (claim) =>
+    new Observable((out) => {
+      let outcome: ClaimOutcome = { kind: 'success' }
+      const receipt = new ClaimReceipt(claim, () => {
+        out.next(outcome)
+      })
+      const finish = (settlement: Settlement): void => {
+        if (receipt.isSettled) {
+          out.next(outcome)
+          out.complete()
+          return
+        }
+        // eslint-disable-next-line rxjs-x/no-nested-subscribe -- must outlive `out`: an outcome is settled in any case
+        settle(options, receipt, settlement).subscribe({
+          complete: () => {
+            out.complete()
+          },
+        })
+        out.next(outcome)
+      }
+      onClaim(receipt.toClaimedTask()).then(
+        (answer) => {
+          rejections = 0
+          outcome = answer
+          finish(settlementOf(answer))
+        },
+        (error: unknown) => {
+          outcome = { kind: 'requeue' }
+          const delayMs = options.isStopping() ? 0 : backOffMs(retryBackoffMs, rejections++)
+          report({ kind: 'brokerError', activity: 'onClaim', error, restMs: delayMs })
+          finish({ kind: 'requeue', delayMs })
+        },
+      )
+    })
+}
+
+const settle = (options: RunClaimOptions, receipt: ClaimReceipt, settlement: Settlement): Observable<unknown> => {
+  const { port, retryBackoffMs, report, scheduler = asyncScheduler } = options
+  const { claim } = receipt
+  const giveUpAt = scheduler.now() + claim.visibilityTimeoutMs
+  return port.settle(claim, settlement).pipe(
+    retry({
+      delay: (error: unknown, failures) => {
+        const restMs = backOffMs(retryBackoffMs, failures - 1)
+        if (scheduler.now() + restMs > giveUpAt) return throwError(() => error)
+        report({ kind: 'brokerError', activity: 'settle', error, restMs })
+        return timer(restMs, scheduler)
+      },
+    }),
+    tap((reply) => {
+      if (reply === 'lost') report({ kind: 'leaseLost', claim })
+      else report(settlement.kind === 'done' ? { kind: 'settled', claim } : { kind: 'requeued', claim, settlement })
+    }),
+    catchError((error: unknown) => {
+      report({ kind: 'brokerError', activity: 'settle', error, restMs: 0 })
+      return EMPTY
+    }),
+  )
+}

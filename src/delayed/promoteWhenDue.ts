@@ -1,0 +1,82 @@
+import {
+  asapScheduler,
+  asyncScheduler,
+  catchError,
+  defer,
+  EMPTY,
+  merge,
+  NEVER,
+  type Observable,
+  repeat,
+  type SchedulerLike,
+  take,
+  tap,
+  timer,
+} from 'rxjs'
+
+import type { Report } from '../lane/laneEvent.js'
+import type { LanePort, PromoteReply } from '../port/lanePort.js'
+import { backOffMs } from '../sources/backOffMs.js'
+
+/** How {@link promoteWhenDue} ticks. */
+export interface PromoteWhenDueOptions {
+  readonly promoterId: string
+  /** How often to look when nothing is known to be due sooner, in milliseconds. */
+  readonly intervalMs: number
+  /** Tasks moved in one step, at most. @default 250 */
+  readonly batch?: number
+  /** Look now: a bell told of a new earliest entry. */
+  readonly poke$?: Observable<unknown>
+  readonly report: Report
+  readonly scheduler?: SchedulerLike
+  readonly random?: () => number
+}
+
+/**
+ * Moves parked tasks to their lanes when they are due by the server's clock. Each step learns when the next entry is due
+ * and sleeps until then, so lateness is milliseconds without looking often; a burst is moved in batches without a pause.
+ * Of all that tick one has the role and is exact; the others only look whether the role has become free.
+ *
+ *     promote   r(64 moved, more)r(3 moved, next in 40)----- 40 -----r(1 moved, none)---- interval ----
+ *     emits     r                r                                   r
+ *
+ * Subscribe: the first step at once.  Emits: the replies.  Completes: never.
+ * Errors: never; a fault is an event and a rest.  Unsubscribe: stops ticking.
+ *
+ * @example
+ * promoteWhenDue(port, { promoterId: 'w', intervalMs: 250, report }).subscribe()
+ */
+export const promoteWhenDue = (port: LanePort, options: PromoteWhenDueOptions): Observable<PromoteReply> => {
+  const { promoterId, intervalMs, batch = 250, poke$ = NEVER, report } = options
+  const { scheduler = asyncScheduler, random = Math.random } = options
+  return defer(() => {
+    let pauseMs = 0
+    let failures = 0
+    // The role outlives two looks of its holder, and not many of the others'.
+    const request = { promoterId, roleMs: 2 * intervalMs + 100, limit: batch }
+    const step$ = defer(() => port.promote(request)).pipe(
+      tap((reply) => {
+        failures = 0
+        pauseMs = pauseAfter(reply, batch, intervalMs, random)
+        if (reply.moved > 0) report({ kind: 'promoted', count: reply.moved })
+      }),
+      catchError((error: unknown) => {
+        pauseMs = backOffMs(intervalMs, failures++, random)
+        report({ kind: 'brokerError', activity: 'promote', error, restMs: pauseMs })
+        return EMPTY
+      }),
+    )
+    const pause$ = defer(() =>
+      pauseMs === 0 ? timer(0, asapScheduler) : merge(timer(pauseMs, scheduler), poke$).pipe(take(1)),
+    )
+    return step$.pipe(repeat({ delay: () => pause$ }))
+  })
+}
+
+const pauseAfter = (reply: PromoteReply, batch: number, intervalMs: number, random: () => number): number => {
+  if (!reply.isPromoter) return Math.round(intervalMs * (1 + random()))
+  if (reply.moved >= batch || reply.nextDueMs === 0) return 0
+  // Nothing is parked: the bell tells of the first that is, so looking is only needed to keep the role.
+  if (reply.nextDueMs === undefined) return 2 * intervalMs
+  return Math.min(reply.nextDueMs, intervalMs)
+}

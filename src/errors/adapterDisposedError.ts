@@ -1,0 +1,16 @@
+import { LaneError } from './laneError.js'
+
+/**
+ * The adapter was used after it had been disposed.
+ *
+ * @example
+ * new AdapterDisposedError('enqueue').message // 'enqueue: the adapter has been disposed'
+ */
+export class AdapterDisposedError extends LaneError {
+  readonly code = 'disposed'
+  readonly effect = 'excluded'
+
+  constructor(readonly operation: string) {
+    super(`${operation}: the adapter has been disposed`)
+  }
+}

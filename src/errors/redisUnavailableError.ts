@@ -1,0 +1,24 @@
+import { LaneError } from './laneError.js'
+
+/**
+ * There was no connection to Redis for as long as a command may wait. Nothing was sent, so nothing happened; the
+ * connection keeps trying by itself, and the call may be repeated.
+ *
+ * @example
+ * new RedisUnavailableError('submit', 5000).effect // 'excluded'
+ */
+export class RedisUnavailableError extends LaneError {
+  readonly code = 'redis-unavailable'
+  readonly effect = 'excluded'
+
+  constructor(
+    readonly operation: string,
+    readonly waitedMs: number,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `${operation}: no connection to Redis for ${String(waitedMs)} ms; nothing was sent, the connection keeps trying`,
+      options,
+    )
+  }
+}

@@ -1,0 +1,19 @@
+import { LaneError } from './laneError.js'
+
+/**
+ * A script answered with something that its caller cannot read: a server that is not quite Redis, or a bug.
+ *
+ * @example
+ * new ScriptReplyError('readLanes', 42).message // 'readLanes: cannot read the reply 42'
+ */
+export class ScriptReplyError extends LaneError {
+  readonly code = 'script-reply'
+  readonly effect = 'unknown'
+
+  constructor(
+    readonly operation: string,
+    reply: unknown,
+  ) {
+    super(`${operation}: cannot read the reply ${(JSON.stringify(reply) ?? 'undefined').slice(0, 200)}`)
+  }
+}

@@ -1,0 +1,63 @@
+import type { Lane } from './lane.js'
+
+/**
+ * Every key that the library uses, in one place. All of them begin with `${prefix}tasks:`; a prefix with a hash tag
+ * (`{svc-a}/`) puts all of them into one slot of a Redis Cluster.
+ *
+ * | key | kind | what it holds |
+ * | --- | --- | --- |
+ * | `queue:<type>:v<version>` | stream | the entries of a lane; group `runner`; a settled entry is deleted |
+ * | `queue:<type>:v<version>:tags=<tags>` | stream | the same for a set of tags |
+ * | `bell:<lane>` | list, at most one element | rung when the lane may have something to read; idle workers block on it |
+ * | `capbell:<type>` | the same | rung when a place under the type's cap is freed |
+ * | `bell` | the same | rung when the schedule has a new earliest entry |
+ * | `scheduler` | sorted set | parked tasks, member `{taskId, type, handlerVersion}`, score = due time in epoch ms |
+ * | `promoter` | string with expiry | which worker promotes due tasks at the moment |
+ * | `idem:<type>:<key>` | string with expiry | idempotency lease; value = task id |
+ * | `cap:<type>` | sorted set | holders of fleet-cap places, score = expiry in epoch ms |
+ * | `lanes` | set | names of the lanes that have ever been written to |
+ * | `paused` | set | names of paused lanes, `*` for the fleet |
+ * | `row:<taskId>` | hash | the task row |
+ * | `row:<taskId>:events` | list, at most 1000 | events that do not follow from the row itself |
+ * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
+ * | `dead` | stream, about 10000 | entries that could not be read, with their raw fields |
+ */
+export interface Keys {
+  readonly root: string
+  readonly scheduler: string
+  readonly lanes: string
+  readonly scheduleBell: string
+  readonly leases: string
+  readonly unqueued: string
+  queue(lane: Lane): string
+  bell(lane: Lane): string
+  capBell(type: string): string
+  row(taskId: string): string
+  idempotency(type: string, key: string): string
+}
+
+/**
+ * Names the keys below a prefix.
+ *
+ * @example
+ * keys('svc-a/').queue(lane('mail', 1)) // 'svc-a/tasks:queue:mail:v1'
+ */
+export const keys = (prefix: string): Keys => {
+  const root = `${prefix}tasks:`
+  return {
+    root,
+    scheduler: `${root}scheduler`,
+    lanes: `${root}lanes`,
+    scheduleBell: `${root}bell`,
+    leases: `${root}leases`,
+    unqueued: `${root}unqueued`,
+    queue: (lane) => `${root}queue:${lane.name}`,
+    bell: (lane) => `${root}bell:${lane.name}`,
+    capBell: (type) => `${root}capbell:${type}`,
+    row: (taskId) => `${root}row:${taskId}`,
+    idempotency: (type, key) => `${root}idem:${encodeType(type)}:${key}`,
+  }
+}
+
+/** Types without `:` and `%` stay as they are; the others are encoded, so that type and key cannot run together. */
+const encodeType = (type: string): string => type.replaceAll('%', '%25').replaceAll(':', '%3A')

@@ -1,0 +1,166 @@
+import { asapScheduler, asyncScheduler, NEVER, Observable, type SchedulerLike, Subscription } from 'rxjs'
+
+import type { Claim } from '../claim/claim.js'
+import type { ClaimSource } from '../sources/claimSource.js'
+import type { Report } from './laneEvent.js'
+
+/** How {@link fillSlots} behaves. */
+export interface FillSlotsOptions {
+  /** Consumer names of the slots; as many claims are worked on at once as there are. */
+  readonly slots: readonly string[]
+  /** When it emits, nothing further is asked for; what is on its way is delivered and worked on, then the lane completes. */
+  readonly stop$?: Observable<unknown>
+  /** The least pause after a claim that brought nothing, in milliseconds, whatever the source promises. @default 10 */
+  readonly emptyPauseMs?: number
+  readonly scheduler?: SchedulerLike
+  readonly report?: Report
+}
+
+/**
+ * `mergeMap(work, slots)` whose outer side is asked: the free slots are the demand, one claim is in flight at a time and
+ * brings at most one entry for each of them, so nothing is ever claimed that cannot start at once.
+ *
+ *     slots s0 s1   source asked (s0,s1)  --(ab|)      work a  ---x|   b  -----y|
+ *                   asked again (s0)           ---...  as soon as a's slot is free
+ *     emits         -----x-y
+ *
+ * A slot's life is its work's subscription. The slot is free again with the first value that the work emits, or when the
+ * work ends: a work that emits once its settlement has been *sent* lets settlement and next claim share a round trip.
+ *
+ * Emits: what the works emit.  Completes: after `stop$`, when everything has ended; never otherwise.
+ * Errors: if the source or a work errors; both are expected to turn faults into values.
+ * Unsubscribe: cuts the works; the source hands back what is still on its way.
+ * Scheduler: pauses.  Buffers: nothing, but for claims that a source brought beyond the demand: they are reported, wait
+ * for a slot, and nothing further is asked for meanwhile.
+ *
+ * @example
+ * fillSlots(claims, work, { slots: ['w-slot-0', 'w-slot-1'], stop$ }).subscribe()
+ */
+export const fillSlots = <Outcome>(
+  source: ClaimSource,
+  work: (claim: Claim) => Observable<Outcome>,
+  options: FillSlotsOptions,
+): Observable<Outcome> => {
+  const { slots, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
+  return new Observable((out) => {
+    const busy = new Set<string>()
+    const excess: Claim[] = []
+    let working = 0
+    let isClaiming = false
+    let isDraining = false
+    let isAsked = false
+
+    const ask = (): void => {
+      if (isAsked || isClaiming || out.closed) return
+      if (isDraining && working === 0 && excess.length === 0) {
+        out.complete()
+        return
+      }
+      if (isDraining || busy.size >= slots.length || excess.length > 0) return
+      isAsked = true
+      // Slots that become free in one turn make one demand.
+      out.add(
+        asapScheduler.schedule(() => {
+          isAsked = false
+          claim()
+        }),
+      )
+    }
+
+    const claim = (): void => {
+      if (isDraining || isClaiming || out.closed) {
+        ask()
+        return
+      }
+      const demand = busy.size === 0 ? slots : slots.filter((slot) => !busy.has(slot))
+      if (demand.length === 0) return
+      isClaiming = true
+      let isEmpty = true
+      tie(source(demand), {
+        next: (claimed) => {
+          isEmpty = false
+          start(claimed)
+        },
+        end: () => {
+          if (!isEmpty || isDraining) {
+            isClaiming = false
+            ask()
+          } else {
+            out.add(
+              scheduler.schedule(() => {
+                isClaiming = false
+                ask()
+              }, emptyPauseMs),
+            )
+          }
+        },
+      })
+    }
+
+    const start = (claimed: Claim): void => {
+      if (busy.has(claimed.slot) || !slots.includes(claimed.slot)) {
+        excess.push(claimed)
+        report?.({ kind: 'overDelivered', claim: claimed })
+      } else run(claimed, claimed.slot)
+    }
+
+    const run = (claimed: Claim, slot: string): void => {
+      busy.add(slot)
+      working++
+      let holdsSlot = true
+      const free = (): void => {
+        if (!holdsSlot) return
+        holdsSlot = false
+        busy.delete(slot)
+        const waiting = excess.shift()
+        if (waiting) run(waiting, slot)
+        ask()
+      }
+      tie(work(claimed), {
+        next: (outcome) => {
+          out.next(outcome)
+          free()
+        },
+        end: () => {
+          working--
+          free()
+          ask()
+        },
+      })
+    }
+
+    /** Inner subscriptions end with the outer one and leave it when they end. */
+    const tie = <T>(inner: Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
+      const subscription = new Subscription()
+      out.add(subscription)
+      const leave = (): void => {
+        out.remove(subscription)
+      }
+      subscription.add(
+        inner.subscribe({
+          next,
+          error: (error: unknown) => {
+            out.error(error)
+          },
+          complete: () => {
+            leave()
+            end()
+          },
+        }),
+      )
+    }
+
+    out.add(
+      stop$.subscribe({
+        next: () => {
+          isDraining = true
+          ask()
+        },
+        error: (error: unknown) => {
+          out.error(error)
+        },
+      }),
+    )
+    ask()
+  })
+}

@@ -1,0 +1,57 @@
+import { workerSatisfiesTags } from '@furystack/task-runner'
+
+import { type Lane, lane } from '../keys/lane.js'
+import type { LaneReading } from '../port/lanePort.js'
+
+/** What decides which lanes a worker reads. */
+export interface LaneBookOptions {
+  readonly types: readonly string[]
+  /** A missing or empty list: version 1, and whatever else the registry names. */
+  readonly compatibleVersions: Readonly<Record<string, readonly number[]>>
+  /** What the worker offers. */
+  readonly tags: readonly string[]
+  readonly visibilityTimeoutMs: (type: string) => number
+  readonly cap: (type: string) => number | undefined
+}
+
+/** The lanes that one worker reads; it grows as the registry names lanes with tags that the worker offers. */
+export interface LaneBook {
+  lanes(): readonly LaneReading[]
+  /** Takes up the lanes that fit, and answers those that are new. */
+  learn(known: readonly Lane[]): readonly Lane[]
+}
+
+/**
+ * Opens the book with the untagged lanes of the worker's types and versions.
+ *
+ * @example
+ * const book = laneBook({ types: ['mail'], compatibleVersions: { mail: [1, 2] }, tags: [], ...limits })
+ * book.lanes().map(({ lane }) => lane.name) // ['mail:v1', 'mail:v2']
+ */
+export const laneBook = (options: LaneBookOptions): LaneBook => {
+  const { types, tags, visibilityTimeoutMs, cap } = options
+  const versionsOf = (type: string): readonly number[] | undefined => {
+    const versions = Object.hasOwn(options.compatibleVersions, type) ? options.compatibleVersions[type] : undefined
+    return versions && versions.length > 0 ? versions : undefined
+  }
+  const reading = (of: Lane): LaneReading => {
+    const limit = cap(of.type)
+    return { lane: of, visibilityTimeoutMs: visibilityTimeoutMs(of.type), ...(limit !== undefined && { cap: limit }) }
+  }
+  const own = types.flatMap((type) => (versionsOf(type) ?? [1]).map((version) => lane(type, version)))
+  const readings = new Map(own.map((of) => [of.name, reading(of)]))
+  let list = [...readings.values()]
+
+  const fits = ({ type, handlerVersion, tags: needed }: Lane): boolean =>
+    types.includes(type) && (versionsOf(type)?.includes(handlerVersion) ?? true) && workerSatisfiesTags(tags, needed)
+
+  return {
+    lanes: () => list,
+    learn: (known) => {
+      const found = known.filter((of) => !readings.has(of.name) && fits(of))
+      for (const of of found) readings.set(of.name, reading(of))
+      if (found.length > 0) list = [...readings.values()]
+      return found
+    },
+  }
+}

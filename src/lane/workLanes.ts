@@ -1,0 +1,167 @@
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  filter,
+  ignoreElements,
+  merge,
+  type Observable,
+  repeat,
+  type SchedulerLike,
+  share,
+  shareReplay,
+  Subject,
+  take,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs'
+
+import type { Claim } from '../claim/claim.js'
+import { promoteWhenDue } from '../delayed/promoteWhenDue.js'
+import type { Bell, LanePort } from '../port/lanePort.js'
+import type { ClaimSource } from '../sources/claimSource.js'
+import { idle } from '../sources/idle.js'
+import { readNew } from '../sources/readNew.js'
+import { restOnError } from '../sources/restOnError.js'
+import { sweepStale } from '../sources/sweepStale.js'
+import { sweepThenRead } from '../sources/sweepThenRead.js'
+import { waitWhenEmpty } from '../sources/waitWhenEmpty.js'
+import { fillSlots } from './fillSlots.js'
+import type { LaneBook } from './laneBook.js'
+import type { Report } from './laneEvent.js'
+
+/** What {@link workLanes} is made of. */
+export interface WorkLanesOptions<Outcome> {
+  readonly port: LanePort
+  readonly workerId: string
+  readonly slots: readonly string[]
+  readonly book: LaneBook
+  readonly work: (claim: Claim) => Observable<Outcome>
+  /** Stop asking; what runs goes on to its end. */
+  readonly stop$: Observable<unknown>
+  readonly report: Report
+  readonly blockMs: number
+  readonly schedulerIntervalMs: number
+  readonly retryBackoffMs: number
+  readonly scheduler?: SchedulerLike
+  readonly random?: () => number
+  /** Put between the default source and the slots, to pause or limit it, say. */
+  readonly shape?: (source: ClaimSource) => ClaimSource
+}
+
+/**
+ * One worker: its slots filled from its lanes, stale claims before new entries, a bell to wake it when they are empty;
+ * beside it the tick that promotes due tasks, the watch for new lanes, and the clearing away of consumers that nobody
+ * owns any more.
+ *
+ *     claims   sweepStale ─┐
+ *              readNew ────┴─ sweepThenRead ── waitWhenEmpty(idle) ── restOnError ── fillSlots ── work
+ *     beside   promoteWhenDue ── learn new lanes
+ *              clear away consumers
+ *
+ * Emits: what the works emit.  Completes: after `stop$`, when the last work has ended.
+ * Errors: never for trouble with Redis.  Unsubscribe: cuts everything; claims on their way are handed back.
+ *
+ * @example
+ * workLanes({ port, workerId: 'w', slots: ['w-slot-0'], book, work, report, blockMs: 200, schedulerIntervalMs: 250,
+ *   retryBackoffMs: 250 }).subscribe()
+ */
+export const workLanes = <Outcome>(options: WorkLanesOptions<Outcome>): Observable<Outcome> => {
+  const { port, workerId, slots, book, work, report, scheduler = asyncScheduler, random = Math.random } = options
+  return defer(() => {
+    const bells$ = new Subject<Bell>()
+    let isPromoter = false
+    let lanesLearned = 0
+    // Whatever is subscribed to after the stop must learn of it too.
+    const stopped$ = options.stop$.pipe(take(1), shareReplay({ bufferSize: 1, refCount: true }))
+
+    const { lanes } = book
+    const sweep = sweepStale(port, { workerId, lanes, scheduler, report })
+    const read = readNew(port, { workerId, lanes, report })
+    const idle$ = idle(port, {
+      lanes,
+      blockMs: options.blockMs,
+      lookAgainMs: () => Math.min(Math.max(1_000, options.blockMs), sweep.dueInMs()),
+      schedule: () => isPromoter,
+      scheduler,
+    }).pipe(
+      tap((bell) => {
+        bells$.next(bell)
+      }),
+      takeUntil(stopped$),
+    )
+    const resting = restOnError(waitWhenEmpty(sweepThenRead(sweep.source, read), idle$), {
+      report,
+      restMs: options.retryBackoffMs,
+      stop$: stopped$,
+      scheduler,
+      random,
+    })
+    const claims = options.shape ? options.shape(resting) : resting
+
+    const ticks$ = promoteWhenDue(port, {
+      promoterId: workerId,
+      intervalMs: options.schedulerIntervalMs,
+      poke$: bells$,
+      report,
+      scheduler,
+      random,
+    }).pipe(
+      tap((reply) => {
+        isPromoter = reply.isPromoter
+      }),
+      share(),
+    )
+    const learning$ = ticks$.pipe(
+      filter(({ knownLanes }) => knownLanes !== lanesLearned),
+      exhaustMap(({ knownLanes }) =>
+        learnLanes(port, book, report).pipe(
+          tap({
+            complete: () => {
+              lanesLearned = knownLanes
+            },
+          }),
+          reported(report, 'learnLanes'),
+        ),
+      ),
+    )
+    const clearing$ = clearAway(port, book, report).pipe(
+      repeat({ delay: () => timer(60_000 * (0.5 + random()), scheduler) }),
+    )
+
+    return merge(
+      fillSlots(claims, work, { slots, stop$: stopped$, scheduler, report }),
+      merge(ticks$, learning$, clearing$).pipe(takeUntil(stopped$), ignoreElements()),
+    )
+  })
+}
+
+const learnLanes = (port: LanePort, book: LaneBook, report: Report): Observable<never> =>
+  port.knownLanes().pipe(
+    tap((known) => {
+      const found = book.learn(known)
+      if (found.length > 0) report({ kind: 'lanesFound', lanes: found })
+    }),
+    ignoreElements(),
+  )
+
+/** Consumers that have been silent for three visibility periods, and a minute at least, belong to nobody any more. */
+const clearAway = (port: LanePort, book: LaneBook, report: Report): Observable<never> =>
+  defer(() => {
+    const readings = book.lanes()
+    const goneMs = Math.max(60_000, 3 * Math.max(0, ...readings.map(({ visibilityTimeoutMs }) => visibilityTimeoutMs)))
+    return port.retire({ slots: [], lanes: readings.map(({ lane }) => lane), goneMs })
+  }).pipe(ignoreElements(), reported(report, 'clearAway'))
+
+const reported =
+  (report: Report, activity: string) =>
+  (source$: Observable<never>): Observable<never> =>
+    source$.pipe(
+      catchError((error: unknown) => {
+        report({ kind: 'brokerError', activity, error, restMs: 0 })
+        return EMPTY
+      }),
+    )

@@ -1,0 +1,81 @@
+import { from, defer, map, type Observable } from 'rxjs'
+
+import type { Claim } from '../claim/claim.js'
+import type { Connection } from '../connection/connection.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import { type Lane, parseLaneName } from '../keys/lane.js'
+import { acquireLease } from '../scripts/acquireLease.js'
+import { enqueueEntry } from '../scripts/enqueueEntry.js'
+import { extendClaims } from '../scripts/extendClaims.js'
+import { finishAttempt } from '../scripts/finishAttempt.js'
+import { promoteDue } from '../scripts/promoteDue.js'
+import { readLanes } from '../scripts/readLanes.js'
+import { retireConsumers } from '../scripts/retireConsumers.js'
+import { settleEntry } from '../scripts/settleEntry.js'
+import { sweepLanes } from '../scripts/sweepLanes.js'
+import type { LanePort } from './lanePort.js'
+import { listenOnBells } from './listenOnBells.js'
+
+/** What a {@link redisLanePort} works with. */
+export interface RedisLanePortOptions {
+  /** For everything but {@link LanePort.listen}. Never used for blocking commands. */
+  readonly commands: Connection
+  /** For blocking; one a worker. */
+  readonly reader: Connection
+  readonly keys: Keys
+  readonly group: string
+  /** Whether attempts begin in the claim step, because the rows live in the same Redis. */
+  readonly isJoint: boolean
+  readonly idempotencyTtlSec: number
+}
+
+/**
+ * The lanes' operations over node-redis. The one place where promises become observables.
+ *
+ * @example
+ * const port = redisLanePort({ commands, reader, keys: keys('svc/'), group: 'runner', isJoint: true, idempotencyTtlSec: 86_400 })
+ * port.enqueue({ taskId: 'a', lane: lane('mail', 1) }).subscribe()
+ */
+export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
+  const { commands, reader, keys, group, idempotencyTtlSec } = options
+  const cold = <T>(command: () => Promise<T>): Observable<T> => defer(() => from(command()))
+  return {
+    read: (request) => cold(() => readLanes(commands, keys, options, request)),
+    sweep: (request) => cold(() => sweepLanes(commands, keys, options, request)),
+    listen: (request) => listenOnBells({ commands, reader, keys }, request),
+    promote: (request) => cold(() => promoteDue(commands, keys, group, request)),
+    settle: (claim, settlement) => cold(() => settleEntry(commands, keys, group, claim, settlement)),
+    extend: (claims) => cold(() => extendClaims(commands, keys, group, claims)),
+    handBack: (claims) =>
+      cold(async () => {
+        await Promise.all(claims.map((claim) => handBack(options, claim)))
+      }),
+    enqueue: (entry) => cold(() => enqueueEntry(commands, keys, group, entry)),
+    knownLanes: () => cold(() => commands.send('knownLanes', ['SMEMBERS', keys.lanes])).pipe(map(lanesOf)),
+    retire: (request) =>
+      cold(async () => {
+        await retireConsumers(commands, keys, group, request)
+      }),
+    lease: (input) => cold(() => acquireLease(commands, keys, idempotencyTtlSec, input)),
+  }
+}
+
+/** A claim whose attempt has begun is released with its row; any other is simply put back. */
+const handBack = async ({ commands, keys, group }: RedisLanePortOptions, claim: Claim): Promise<void> => {
+  if (claim.begun?.kind !== 'begun') {
+    await settleEntry(commands, keys, group, claim, { kind: 'requeue' })
+    return
+  }
+  const { taskId, workerId } = claim
+  const { attempt, at: startedAt } = claim.begun
+  const input = { taskId, attempt, workerId, startedAt, outcome: { kind: 'released' } } as const
+  await finishAttempt(commands, keys, group, input, claim)
+}
+
+const lanesOf = (reply: unknown): Lane[] => {
+  if (!(reply instanceof Set) && !Array.isArray(reply)) throw new ScriptReplyError('knownLanes', reply)
+  return [...(reply as Iterable<unknown>)]
+    .map((name) => parseLaneName(String(name)))
+    .filter((lane) => lane !== undefined)
+}

@@ -1,0 +1,88 @@
+import type { BeginResult } from '@furystack/task-runner'
+
+import type { Claim } from '../claim/claim.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import type { LaneReading, ReadRequest } from '../port/lanePort.js'
+import { decodeRow, encodeWorkerId } from '../store/rowCodec.js'
+
+/** What the claiming scripts are told beyond the request. */
+export interface ClaimSetting {
+  readonly group: string
+  /** Whether attempts begin in the claim step. */
+  readonly isJoint: boolean
+}
+
+/** KEYS and ARGV of the scripts that claim, see takeEntry. */
+export const claimArguments = (
+  keys: Keys,
+  { group, isJoint }: ClaimSetting,
+  request: ReadRequest,
+): [keys: string[], args: string[]] => {
+  const scriptKeys = [keys.root]
+  const args = [
+    group,
+    encodeWorkerId(request.workerId),
+    isJoint ? '1' : '',
+    String(request.slots.length),
+    ...request.slots,
+  ]
+  for (const { lane, visibilityTimeoutMs, cap } of request.lanes) {
+    scriptKeys.push(keys.queue(lane))
+    args.push(lane.name, String(visibilityTimeoutMs), cap === undefined ? '' : lane.type, String(cap ?? 0))
+  }
+  return [scriptKeys, args]
+}
+
+type WireClaim = [
+  lane: number,
+  slot: number,
+  entryId: string,
+  deliveries: number,
+  taskId: string,
+  type: string,
+  version: string,
+  word: string,
+  detail: string,
+  row: string[],
+]
+
+/** Turns the reply of a claiming script into claims, and leaves what follows them to the caller. */
+export const decodeClaims = (
+  script: string,
+  reply: unknown,
+  request: ReadRequest,
+): { claims: Claim[]; rest: unknown[] } => {
+  if (!Array.isArray(reply) || !Array.isArray(reply[1])) throw new ScriptReplyError(script, reply)
+  const [now, wireClaims, ...rest] = reply as [number, WireClaim[], ...unknown[]]
+  const claims = wireClaims.map((wire) => {
+    const reading = request.lanes[wire[0] - 1]
+    const slot = request.slots[wire[1] - 1]
+    if (!reading || slot === undefined) throw new ScriptReplyError(script, wire)
+    return claimOf(wire, reading, slot, request.workerId, now)
+  })
+  return { claims, rest }
+}
+
+const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: string, now: number): Claim => {
+  const [, , entryId, deliveryCount, taskId, , , word, detail, row] = wire
+  return {
+    taskId,
+    lane: reading.lane,
+    entryId,
+    slot,
+    workerId,
+    deliveryCount,
+    visibilityTimeoutMs: reading.visibilityTimeoutMs,
+    isCapped: reading.cap !== undefined,
+    ...(word && { begun: begunOf(taskId, word, detail, row, now) }),
+  }
+}
+
+const begunOf = (taskId: string, word: string, detail: string, row: string[], now: number): BeginResult => {
+  if (word === 'missing') return { kind: 'refused', reason: 'missing' }
+  const stored = decodeRow(taskId, row)
+  return word === 'cancelled'
+    ? { kind: 'cancelled', stored, at: now }
+    : { kind: 'begun', stored, attempt: Number(detail), at: now }
+}

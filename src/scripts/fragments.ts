@@ -1,0 +1,199 @@
+/**
+ * Pieces of Lua that several scripts share; each script puts what it needs in front of its own text.
+ *
+ * Conventions: `root` is the common beginning of all keys and always KEYS[1]. Keys of rows, bells, caps and of lanes that
+ * are only known from stored data are derived from it, because which ones are needed is known only once the script has
+ * read an entry; all of them lie in the hash slot of the prefix's hash tag. Times are epoch milliseconds of the server.
+ */
+
+/** `now`, and `int(n)`: a number as decimal text without an exponent. */
+export const clockLua = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function int(n) return string.format('%.0f', n) end
+`
+
+/** Needs nothing. `ring(bell)` leaves at most one token, so that bells never grow. */
+export const bellLua = `
+local function ring(bell)
+  if redis.call('EXISTS', bell) == 0 then redis.call('LPUSH', bell, '1') end
+end
+`
+
+/**
+ * Needs the clock and the bell. `enqueue` writes an entry and rings; the lane, its group and its place in the registry
+ * are made when the stream is not there, so the usual case costs one command. `park` schedules; a member that is parked
+ * already gets a serial number, because a second entry of one task must not swallow the first.
+ */
+export const enqueueLua = `
+local function enqueue(root, group, lane, taskId, kind, version)
+  local stream = root .. 'queue:' .. lane
+  if not redis.call('XADD', stream, 'NOMKSTREAM', '*', 'taskId', taskId, 'type', kind, 'handlerVersion', version) then
+    redis.call('XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM')
+    redis.call('SADD', root .. 'lanes', lane)
+    redis.call('XADD', stream, '*', 'taskId', taskId, 'type', kind, 'handlerVersion', version)
+  end
+  ring(root .. 'bell:' .. lane)
+end
+
+local function park(root, member, due)
+  local schedule = root .. 'scheduler'
+  local unique, serial = member, 0
+  while redis.call('ZSCORE', schedule, unique) do
+    serial = serial + 1
+    unique = string.sub(member, 1, -2) .. ',"n":' .. serial .. '}'
+  end
+  redis.call('ZADD', schedule, int(due), unique)
+  if redis.call('ZRANK', schedule, unique) == 0 then ring(root .. 'bell') end
+  return unique
+end
+`
+
+/**
+ * Needs the bell. `release` frees the fleet-cap place of an entry and wakes whoever waits for one; `settle` removes the
+ * entry for good in the same step.
+ */
+export const settleLua = `
+local function release(root, capType, lane, entryId)
+  if capType == '' then return end
+  redis.call('ZREM', root .. 'cap:' .. capType, lane .. ' ' .. entryId)
+  ring(root .. 'capbell:' .. capType)
+end
+
+local function settle(root, group, lane, entryId, capType)
+  local stream = root .. 'queue:' .. lane
+  redis.call('XACK', stream, group, entryId)
+  redis.call('XDEL', stream, entryId)
+  release(root, capType, lane, entryId)
+end
+`
+
+/**
+ * Needs nothing. `owns` is the fence of a delivery: the entry is still pending for this consumer, and has not been
+ * delivered again since.
+ */
+export const fenceLua = `
+local function owns(stream, group, consumer, entryId, deliveries)
+  local pending = redis.pcall('XPENDING', stream, group, entryId, entryId, 1)
+  if pending.err or not pending[1] then return false end
+  return pending[1][2] == consumer and pending[1][4] == tonumber(deliveries)
+end
+`
+
+/**
+ * Needs the clock. Attempt `n` is the row's field `a<n>`: started|finished|status letter|worker|error as JSON.
+ * `closeAttempt` ends an open one, whoever began it.
+ */
+export const attemptLua = `
+local function attemptText(started, finished, letter, worker, err)
+  return started .. '|' .. finished .. '|' .. letter .. '|' .. worker .. '|' .. err
+end
+
+local function closeAttempt(row, run, letter)
+  local text = redis.call('HGET', row, 'a' .. run)
+  if not text then return end
+  local started, worker = string.match(text, '^(%d+)|%d*|%a|([^|]*)|')
+  if started then redis.call('HSET', row, 'a' .. run, attemptText(started, int(now), letter, worker, '')) end
+end
+`
+
+/**
+ * Needs the clock and the attempts. Begins the next attempt of a pending row, or takes a running one over whose lease
+ * is over. Answers a word: begun, cancelled, missing, stale, owned; and the attempt's number, the row's status, or the
+ * end of the lease that stands in the way.
+ */
+export const beginAttemptLua = `
+local function beginAttempt(row, worker, visibilityMs, redelivered)
+  local head = redis.call('HMGET', row, 's', 'd', 'run')
+  local status = head[1]
+  if not status then return 'missing', '' end
+  local run = tonumber(head[3]) or 0
+  if status == 'running' or status == 'cancelling' then
+    if not redelivered and (tonumber(head[2]) or 0) > now then return 'owned', head[2] end
+    closeAttempt(row, run, 't')
+    if status == 'cancelling' then
+      redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
+      return 'cancelled', int(run)
+    end
+    redis.call('HINCRBY', row, 'l', 1)
+  elseif status ~= 'pending' then
+    return 'stale', status
+  end
+  run = int(run + 1)
+  redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,
+    'a' .. run, attemptText(int(now), '', 'i', worker, ''))
+  return 'begun', run
+end
+`
+
+/**
+ * Needs the clock and the attempts. Ends attempt `run`, if it is still the row's present one. `kind` is succeeded,
+ * failed, retry, cancelled or released; `text` is the result or the row's error as JSON ('' for none), `err` the
+ * attempt's error as JSON. A row that was told to cancel ends as cancelled, whatever happened. Answers nil for a lost
+ * attempt (and the status), else the new status, and the due time of a pending row ('' for at once) or the reason of a
+ * cancelled one.
+ */
+export const finishAttemptLua = `
+local function finishAttempt(row, run, worker, started, kind, text, err, delayMs)
+  local head = redis.call('HMGET', row, 's', 'run')
+  local status = head[1]
+  if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
+  local stamp = int(now)
+  if status == 'cancelling' or kind == 'cancelled' then
+    redis.call('HSET', row, 's', 'cancelled', 'x', stamp, 'a' .. run, attemptText(started, stamp, 'c', worker, err))
+    return 'cancelled', redis.call('HGET', row, 'cr') or ''
+  end
+  if kind == 'succeeded' then
+    if text == '' then
+      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'a' .. run, attemptText(started, stamp, 's', worker, ''))
+    else
+      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'r', text,
+        'a' .. run, attemptText(started, stamp, 's', worker, ''))
+    end
+    return 'succeeded', ''
+  end
+  if kind == 'failed' then
+    redis.call('HSET', row, 's', 'failed', 'x', stamp, 'e', text, 'a' .. run,
+      attemptText(started, stamp, 'f', worker, err))
+    redis.call('HINCRBY', row, 'f', 1)
+    return 'failed', ''
+  end
+  local letter = 'r'
+  if kind == 'retry' then
+    letter = 'f'
+    redis.call('HINCRBY', row, 'f', 1)
+  end
+  local due = ''
+  if tonumber(delayMs) > 0 then
+    due = int(now + delayMs)
+    redis.call('HSET', row, 'n', due)
+  else
+    redis.call('HDEL', row, 'n')
+  end
+  redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, stamp, letter, worker, err))
+  return 'pending', due
+end
+`
+
+/**
+ * Needs the clock. Asks for a cancel: a row that somebody runs becomes cancelling, any other cancelled at once. Logs the
+ * reason. Answers unknown, unchanged, cancelling or cancelled.
+ */
+export const cancelLua = `
+local function cancel(row, reason, event)
+  local status = redis.call('HGET', row, 's')
+  if not status then return 'unknown' end
+  if status == 'cancelled' or status == 'succeeded' or status == 'failed' or status == 'cancelling' then
+    return 'unchanged'
+  end
+  redis.call('RPUSH', row .. ':events', (string.gsub(event, '"at":0', '"at":' .. int(now), 1)))
+  redis.call('LTRIM', row .. ':events', -1000, -1)
+  if reason ~= '' then redis.call('HSET', row, 'cr', reason) end
+  if status == 'running' or status == 'claimed' then
+    redis.call('HSET', row, 's', 'cancelling')
+    return 'cancelling'
+  end
+  redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
+  return 'cancelled'
+end
+`

@@ -1,0 +1,73 @@
+import type { Connection } from '../connection/connection.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import type { PromoteReply, PromoteRequest } from '../port/lanePort.js'
+import { bellLua, clockLua, enqueueLua } from './fragments.js'
+import { defineScript, runScript } from './runScript.js'
+
+/**
+ * Moves due tasks from the schedule to their lanes, earliest first, and tells when the next one is due. One worker at a
+ * time has the role, so that a fleet does not ask all at once; the role passes on when its holder stops asking.
+ * A member that cannot be read is set aside in `dead`, and those behind it move on.
+ *
+ * KEYS: 1 root, 2 the schedule. ARGV: group, promoter, role in ms, limit.
+ * Returns: 1 or 0 (has the role), moved, ms until the next is due (-1: none), size of the lane registry.
+ * Cost: about four commands a task; at most `limit` tasks.
+ */
+const script = defineScript(
+  'promoteDue',
+  clockLua +
+    bellLua +
+    enqueueLua +
+    `
+local root, schedule = KEYS[1], KEYS[2]
+local group, promoter, roleMs, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local known = redis.call('SCARD', root .. 'lanes')
+local holder = redis.call('GET', root .. 'promoter')
+if holder and holder ~= promoter then return { 0, 0, -1, known } end
+redis.call('SET', root .. 'promoter', promoter, 'PX', roleMs)
+
+local function setAside(member)
+  redis.call('XADD', root .. 'dead', 'MAXLEN', '~', 10000, '*', 'lane', 'scheduler', 'entry', '', 'fields', member)
+end
+
+local function move(member)
+  local task = cjson.decode(member)
+  local version = int(task.handlerVersion)
+  local lane = task.lane or task.type .. ':v' .. version
+  enqueue(root, group, lane, task.taskId, task.type, version)
+end
+
+local due = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit)
+for _, member in ipairs(due) do
+  if not pcall(move, member) then setAside(member) end
+  redis.call('ZREM', schedule, member)
+end
+local first = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')
+local nextDue = first[2] and math.max(0, tonumber(first[2]) - now) or -1
+return { 1, #due, math.ceil(nextDue), redis.call('SCARD', root .. 'lanes') }
+`,
+)
+
+/**
+ * The typed caller of the script above.
+ *
+ * @example
+ * await promoteDue(connection, keys('svc/'), 'runner', { promoterId: 'w', roleMs: 500, limit: 250 })
+ */
+export const promoteDue = async (
+  connection: Connection,
+  keys: Keys,
+  group: string,
+  request: PromoteRequest,
+): Promise<PromoteReply> => {
+  const reply = await runScript(
+    connection,
+    script,
+    [keys.root, keys.scheduler],
+    [group, request.promoterId, String(request.roleMs), String(request.limit)],
+  )
+  if (!Array.isArray(reply) || reply.length !== 4) throw new ScriptReplyError(script.name, reply)
+  const [role, moved, nextDueMs, knownLanes] = reply as [number, number, number, number]
+  return { isPromoter: role === 1, moved, knownLanes, ...(nextDueMs >= 0 && { nextDueMs }) }
+}

@@ -1,0 +1,58 @@
+import type { StoredTask } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import { decodeRow } from '../store/rowCodec.js'
+import { defineScript, runScript } from './runScript.js'
+
+/**
+ * Reads rows with their stored events, each as of one instant.
+ *
+ * KEYS: the rows. Returns: for each row its fields and values, and its events.
+ */
+const script = defineScript(
+  'readRows',
+  `
+local rows = {}
+for i, key in ipairs(KEYS) do
+  rows[i] = { redis.call('HGETALL', key), redis.call('LRANGE', key .. ':events', 0, -1) }
+end
+return rows
+`,
+)
+
+/**
+ * The typed caller of the script above; answers in the order of the ids, at most 100 rows a call of the script.
+ *
+ * @example
+ * const [stored] = await readRows(connection, keys('svc/'), ['a'])
+ */
+export const readRows = async (
+  connection: Connection,
+  keys: Keys,
+  taskIds: readonly string[],
+): Promise<Array<StoredTask | undefined>> => {
+  const pages: Array<Promise<Array<StoredTask | undefined>>> = []
+  for (let from = 0; from < taskIds.length; from += 100)
+    pages.push(readPage(connection, keys, taskIds.slice(from, from + 100)))
+  return (await Promise.all(pages)).flat()
+}
+
+const readPage = async (
+  connection: Connection,
+  keys: Keys,
+  taskIds: readonly string[],
+): Promise<Array<StoredTask | undefined>> => {
+  const reply = await runScript(
+    connection,
+    script,
+    taskIds.map((taskId) => keys.row(taskId)),
+    [],
+  )
+  if (!Array.isArray(reply) || reply.length !== taskIds.length) throw new ScriptReplyError(script.name, reply)
+  return taskIds.map((taskId, index) => {
+    const [row, events] = reply[index] as [string[], string[]]
+    return row.length === 0 ? undefined : decodeRow(taskId, row, events)
+  })
+}

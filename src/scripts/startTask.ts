@@ -1,0 +1,68 @@
+import type { StartResult, StartTask } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import { decodeRow } from '../store/rowCodec.js'
+import { bellLua, clockLua, enqueueLua } from './fragments.js'
+import { defineScript, runScript } from './runScript.js'
+
+/**
+ * Makes a draft pending, replaces its payload if one is given, and puts it into its lane or the schedule.
+ *
+ * KEYS: 1 root, 2 the row. ARGV: group, task id, entry ('1': make one; '': mark the row as not yet enqueued), payload
+ * mode ('': keep, 'set', 'drop'), payload.
+ * Returns: now, 1 (started) or 0 (refused), the row (empty if there is none).
+ */
+const script = defineScript(
+  'startTask',
+  clockLua +
+    bellLua +
+    enqueueLua +
+    `
+local root, row = KEYS[1], KEYS[2]
+local group, taskId, withEntry, mode, payload = unpack(ARGV)
+if redis.call('HGET', row, 's') ~= 'draft' then return { now, 0, redis.call('HGETALL', row) } end
+
+redis.call('HSET', row, 's', 'pending')
+if mode == 'set' then redis.call('HSET', row, 'p', payload) elseif mode == 'drop' then redis.call('HDEL', row, 'p') end
+
+local kind, version, notBefore, lane, member = unpack(redis.call('HMGET', row, 't', 'v', 'n', 'ln', 'm'))
+redis.call('HDEL', row, 'ln', 'm')
+if withEntry == '' then
+  redis.call('ZADD', root .. 'unqueued', int(now), taskId)
+elseif tonumber(notBefore or 0) > now then
+  redis.call('HSET', row, 'm', park(root, member, tonumber(notBefore)))
+else
+  enqueue(root, group, lane, taskId, kind, version)
+end
+return { now, 1, redis.call('HGETALL', row) }
+`,
+)
+
+/**
+ * The typed caller of the script above.
+ *
+ * @example
+ * await startTask(connection, keys('svc/'), 'runner', { taskId: 'a', payload: { json: '{}' } }, true)
+ */
+export const startTask = async (
+  connection: Connection,
+  keys: Keys,
+  group: string,
+  { taskId, payload }: StartTask,
+  withEntry: boolean,
+): Promise<StartResult> => {
+  const mode = payload === undefined ? '' : payload.json === undefined ? 'drop' : 'set'
+  const reply = await runScript(
+    connection,
+    script,
+    [keys.root, keys.row(taskId)],
+    [group, taskId, withEntry ? '1' : '', mode, payload?.json ?? ''],
+  )
+  if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
+  const [at, started, row] = reply as [number, number, string[]]
+  if (row.length === 0) return { kind: 'refused' }
+  const stored = decodeRow(taskId, row)
+  return started === 1 ? { kind: 'started', stored, at } : { kind: 'refused', stored }
+}

@@ -1,0 +1,111 @@
+import type { Connection } from '../connection/connection.js'
+import type { Keys } from '../keys/keys.js'
+import type { SweepReply, SweepRequest } from '../port/lanePort.js'
+import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, settleLua } from './fragments.js'
+import { defineScript, runScript } from './runScript.js'
+import { takeEntryLua } from './takeEntry.js'
+
+/**
+ * Claims entries whose owner has let them idle for longer than the visibility, at most one a free slot, and tells when
+ * the next one could become stale. Entries of this worker's busy slots are left alone: their handlers run here. The
+ * pending list is walked in pages of 100, at most ten a lane and call; the position is kept by the caller, so that a
+ * dead worker's claims are found however many healthy ones stand before them.
+ *
+ * XPENDING and XCLAIM rather than XAUTOCLAIM: one walk tells what is stale, how often it was delivered and when the next
+ * one could be stale, and names the very entry that is claimed for the very slot.
+ *
+ * KEYS: 1 root, 2… the streams of the lanes.
+ * ARGV: as for readLanes, then for each lane the position to go on from ('-' for the start), then the worker's name as
+ * it stands in its consumers' names.
+ * Returns: now, claims (see takeEntry), ms until the next entry could be stale, positions of the lanes.
+ */
+const script = defineScript(
+  'sweepLanes',
+  clockLua +
+    bellLua +
+    settleLua +
+    attemptLua +
+    beginAttemptLua +
+    takeEntryLua +
+    `
+local mine = ARGV[#ARGV] .. '-slot-'
+local free = {}
+for _, slot in ipairs(slots) do free[slot] = true end
+
+local function isLeftAlone(consumer)
+  return string.sub(consumer, 1, #mine) == mine and not free[consumer]
+end
+
+local function holdsPlace(lane, entryId)
+  return lane.capType ~= '' and redis.call('ZSCORE', root .. 'cap:' .. lane.capType, lane.name .. ' ' .. entryId)
+end
+
+local function claimStale(lane, id, deliveries)
+  local entry = redis.call('XCLAIM', lane.stream, group, slots[nextSlot], lane.visibilityMs, id)[1]
+  if entry then
+    take(lane, id, entry[2], deliveries + 1, true)
+  else
+    -- Deleted while it was pending; servers before 7.0 keep it in the list.
+    redis.call('XACK', lane.stream, group, id)
+    release(root, lane.capType, lane.name, id)
+  end
+end
+
+local soonest, positions = nil, {}
+local function couldBeStaleIn(ms)
+  if not soonest or ms < soonest then soonest = ms end
+end
+
+for _, lane in ipairs(lanes) do
+  local from = ARGV[at + lane.index]
+  couldBeStaleIn(lane.visibilityMs)
+  for _ = 1, 10 do
+    local page = redis.pcall('XPENDING', lane.stream, group, from, '+', 100)
+    if page.err then page = {} end
+    for _, pending in ipairs(page) do
+      local id, consumer, idle, deliveries = pending[1], pending[2], pending[3], pending[4]
+      if not isLeftAlone(consumer) then
+        if idle < lane.visibilityMs then
+          couldBeStaleIn(lane.visibilityMs - idle)
+        elseif nextSlot <= #slots and not isPaused(lane.name) and (holdsPlace(lane, id) or hasPlace(lane)) then
+          claimStale(lane, id, deliveries)
+        else
+          couldBeStaleIn(0)
+        end
+      end
+    end
+    from = #page == 100 and '(' .. page[100][1] or '-'
+    if from == '-' then break end
+  end
+  if from ~= '-' then couldBeStaleIn(0) end
+  positions[lane.index] = from
+end
+
+return { now, claims, soonest or 0, positions }
+`,
+)
+
+/**
+ * The typed caller of the script above.
+ *
+ * @example
+ * const { nextStaleMs } = await sweepLanes(connection, keys('svc/'), { group: 'runner', isJoint: false }, request)
+ */
+export const sweepLanes = async (
+  connection: Connection,
+  keys: Keys,
+  setting: ClaimSetting,
+  request: SweepRequest,
+): Promise<SweepReply> => {
+  const [scriptKeys, args] = claimArguments(keys, setting, request)
+  const positions = request.lanes.map(({ lane }) => request.positions?.get(lane.name) ?? '-')
+  const reply = await runScript(connection, script, scriptKeys, [...args, ...positions, request.workerId])
+  const { claims, rest } = decodeClaims(script.name, reply, request)
+  const [nextStaleMs, reached] = rest as [number, string[]]
+  return {
+    claims,
+    nextStaleMs,
+    positions: new Map(request.lanes.map(({ lane }, index) => [lane.name, reached[index] ?? '-'])),
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What the two scripts that claim have in common: reading their arguments, the pause flags, the places under a cap, and
+ * taking one entry for the next free slot.
+ *
+ * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, type, version, word
+ * of beginAttempt ('' where rows are not joint), attempt or lease end, row as a flat list of fields and values.
+ *
+ * An entry without a task id is set aside in `dead`; an entry whose row is stale or owned is settled here and now, so
+ * that it takes no slot.
+ */
+export const takeEntryLua = `
+local root, group, worker, joint = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
+local slots, lanes, claims, nextSlot = {}, {}, {}, 1
+local at = 4 + tonumber(ARGV[4])
+for i = 5, at do slots[i - 4] = ARGV[i] end
+for i = 2, #KEYS do
+  lanes[i - 1] = { index = i - 1, stream = KEYS[i], name = ARGV[at + 1], visibilityMs = tonumber(ARGV[at + 2]),
+    capType = ARGV[at + 3], cap = tonumber(ARGV[at + 4]) }
+  at = at + 4
+end
+
+local paused = {}
+for _, name in ipairs(redis.call('SMEMBERS', root .. 'paused')) do paused[name] = true end
+local function isPaused(name) return paused['*'] or paused[name] end
+
+local function hasPlace(lane)
+  if lane.capType == '' then return true end
+  local holders = root .. 'cap:' .. lane.capType
+  redis.call('ZREMRANGEBYSCORE', holders, '-inf', now)
+  return redis.call('ZCARD', holders) < lane.cap
+end
+
+local function field(fields, name)
+  for i = 1, #fields, 2 do
+    if fields[i] == name then return fields[i + 1] end
+  end
+end
+
+local function setAside(lane, entryId, fields)
+  redis.call('XADD', root .. 'dead', 'MAXLEN', '~', 10000, '*', 'lane', lane.name, 'entry', entryId,
+    'fields', cjson.encode(fields or {}))
+  settle(root, group, lane.name, entryId, lane.capType)
+end
+
+local function take(lane, entryId, fields, deliveries, redelivered)
+  local taskId = fields and field(fields, 'taskId')
+  if not taskId or taskId == '' then
+    setAside(lane, entryId, fields)
+    return false
+  end
+  local word, detail, row = '', '', {}
+  if joint then
+    local key = root .. 'row:' .. taskId
+    word, detail = beginAttempt(key, worker, lane.visibilityMs, redelivered)
+    if word == 'stale' or word == 'owned' then
+      settle(root, group, lane.name, entryId, lane.capType)
+      return false
+    end
+    if word ~= 'missing' then row = redis.call('HGETALL', key) end
+  end
+  if lane.capType ~= '' then
+    redis.call('ZADD', root .. 'cap:' .. lane.capType, int(now + lane.visibilityMs), lane.name .. ' ' .. entryId)
+  end
+  claims[#claims + 1] = { lane.index, nextSlot, entryId, deliveries, taskId, field(fields, 'type') or '',
+    field(fields, 'handlerVersion') or '', word, detail, row }
+  nextSlot = nextSlot + 1
+  return true
+end
+`

@@ -1,0 +1,48 @@
+import { Observable } from 'rxjs'
+
+import type { Claim } from '../claim/claim.js'
+import type { LanePort } from '../port/lanePort.js'
+
+/**
+ * Turns the reply of a claiming operation into claims, and loses none of them: what nobody listens for any more when the
+ * reply arrives is handed back.
+ *
+ *     reply      --r|        r brings a and b
+ *     emits      --(ab|)
+ *     unsub      -!          nothing is emitted; a and b are handed back when r arrives
+ *
+ * Unsubscribe: the operation goes on, because its claims are ours once Redis has answered.
+ *
+ * @param onLost told if even the handing back failed; the claims are recovered when their visibility ends
+ */
+export const deliverClaims = (
+  port: LanePort,
+  reply$: Observable<{ readonly claims: readonly Claim[] }>,
+  onLost: (claims: readonly Claim[], error: unknown) => void,
+): Observable<Claim> =>
+  new Observable((out) => {
+    // Deliberately not tied to `out`: see above.
+    reply$.subscribe({
+      next: ({ claims }) => {
+        const undelivered: Claim[] = []
+        for (const claim of claims) {
+          if (out.closed) undelivered.push(claim)
+          else out.next(claim)
+        }
+        if (undelivered.length > 0) {
+          // eslint-disable-next-line rxjs-x/no-nested-subscribe -- the listener is gone, so there is nothing to chain it to
+          port.handBack(undelivered).subscribe({
+            error: (error: unknown) => {
+              onLost(undelivered, error)
+            },
+          })
+        }
+      },
+      error: (error: unknown) => {
+        out.error(error)
+      },
+      complete: () => {
+        out.complete()
+      },
+    })
+  })

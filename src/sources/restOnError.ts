@@ -1,0 +1,55 @@
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  ignoreElements,
+  NEVER,
+  type Observable,
+  type SchedulerLike,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs'
+
+import type { Report } from '../lane/laneEvent.js'
+import { backOffMs } from './backOffMs.js'
+import type { ClaimSource } from './claimSource.js'
+
+/** How {@link restOnError} rests. */
+export interface RestOnErrorOptions {
+  readonly report: Report
+  /** The first rest, in milliseconds; it doubles with each failure in a row. */
+  readonly restMs: number
+  /** Cuts a rest short. */
+  readonly stop$?: Observable<unknown>
+  readonly scheduler?: SchedulerLike
+  readonly random?: () => number
+}
+
+/**
+ * Makes a fault of the source an event and a rest, after which the source completes as if it had found nothing and is
+ * asked afresh. Never `retry`: claims that a failed reply had already brought would then exceed the demand.
+ *
+ *     source  --a--#
+ *     emits   --a--(rest)|
+ *
+ * @example
+ * const claims = restOnError(readNew(port, options), { report, restMs: 250 })
+ */
+export const restOnError = (source: ClaimSource, options: RestOnErrorOptions): ClaimSource => {
+  const { report, restMs, stop$ = NEVER, scheduler = asyncScheduler, random } = options
+  let failures = 0
+  return (demand) =>
+    defer(() => source(demand)).pipe(
+      tap({
+        complete: () => {
+          failures = 0
+        },
+      }),
+      catchError((error: unknown) => {
+        const rest = backOffMs(restMs, failures++, random)
+        report({ kind: 'brokerError', activity: 'claim', error, restMs: rest })
+        return timer(rest, scheduler).pipe(takeUntil(stop$), ignoreElements())
+      }),
+    )
+}

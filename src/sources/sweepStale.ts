@@ -1,0 +1,67 @@
+import { asyncScheduler, defer, EMPTY, type SchedulerLike, tap } from 'rxjs'
+
+import type { Report } from '../lane/laneEvent.js'
+import type { LanePort, LaneReading } from '../port/lanePort.js'
+import type { ClaimSource } from './claimSource.js'
+import { deliverClaims } from './deliverClaims.js'
+
+/** How {@link sweepStale} sweeps. */
+export interface SweepStaleOptions {
+  readonly workerId: string
+  /** Asked before each sweep. */
+  readonly lanes: () => readonly LaneReading[]
+  /** The least time between two sweeps, in milliseconds. @default 100 */
+  readonly minIntervalMs?: number
+  readonly scheduler?: SchedulerLike
+  readonly report?: Report
+}
+
+/** A source that also tells when it next has something to do. */
+export interface SweepStale {
+  readonly source: ClaimSource
+  /** Milliseconds until the next sweep is due; 0: now. */
+  dueInMs(): number
+}
+
+/**
+ * Claims entries that their owners have let idle for longer than the lane's visibility. Each sweep learns when the next
+ * entry could become stale, and until then the source completes at once without asking Redis: a fleet that is well costs
+ * a few sweeps a visibility period, and a dead worker's claims are found the moment they may be.
+ *
+ *     demand 2   ^--(ab|)    two stale entries
+ *     demand 2   ^--|        none
+ *     demand 2   (^|)        nothing can be stale yet
+ *     demand 2   ^--#        the server refused
+ *
+ * Subscribe: at most one round trip.  Emits: claims, oldest first within a lane.  Completes: after the reply.
+ * Errors: {@link LaneError}.  Unsubscribe: the reply is still read and its claims handed back.
+ * Scheduler: its clock.  Buffers: nothing.
+ *
+ * @example
+ * const sweep = sweepStale(port, { workerId: 'w', lanes })
+ * const claims = sweepThenRead(sweep.source, readNew(port, { workerId: 'w', lanes }))
+ */
+export const sweepStale = (port: LanePort, options: SweepStaleOptions): SweepStale => {
+  const { workerId, lanes, minIntervalMs = 100, scheduler = asyncScheduler, report } = options
+  let positions: ReadonlyMap<string, string> | undefined
+  let dueAt = 0
+
+  const dueInMs = (): number => Math.max(0, dueAt - scheduler.now())
+  const source: ClaimSource = (slots) =>
+    defer(() => {
+      if (dueInMs() > 0) return EMPTY
+      // Also after a failure: a Redis that is away must not be asked at the speed of the loop.
+      dueAt = scheduler.now() + minIntervalMs
+      const request = { workerId, slots, lanes: lanes(), ...(positions && { positions }) }
+      const reply$ = port.sweep(request).pipe(
+        tap((reply) => {
+          positions = reply.positions
+          dueAt = scheduler.now() + Math.max(minIntervalMs, reply.nextStaleMs)
+        }),
+      )
+      return deliverClaims(port, reply$, (claims, error) =>
+        report?.({ kind: 'brokerError', activity: `handBack ${String(claims.length)}`, error, restMs: 0 }),
+      )
+    })
+  return { source, dueInMs }
+}

@@ -1,0 +1,50 @@
+import type { StoredTask, TaskStore } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import type { Keys } from '../keys/keys.js'
+import { beginAttempt } from '../scripts/beginAttempt.js'
+import { cancelTask } from '../scripts/cancelTask.js'
+import { createTask } from '../scripts/createTask.js'
+import { expireAttempts } from '../scripts/expireAttempts.js'
+import { extendAttempts } from '../scripts/extendAttempts.js'
+import { finishAttempt } from '../scripts/finishAttempt.js'
+import { readRows } from '../scripts/readRows.js'
+import { startTask } from '../scripts/startTask.js'
+import { findUnqueued } from '../scripts/findUnqueued.js'
+
+/** What a {@link redisTaskStore} works with. */
+export interface RedisTaskStoreOptions {
+  readonly connection: Connection
+  readonly keys: Keys
+}
+
+/**
+ * Task rows in Redis: a hash a task, one script a transition, so that all processes see one truth.
+ *
+ * @example
+ * const store = redisTaskStore({ connection, keys: keys('svc-a/') })
+ * const stored = await store.get(taskId)
+ */
+export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): TaskStore => ({
+  shared: true,
+  create: (input) => createTask(connection, keys, NO_GROUP, input),
+  get: async (taskId) => (await readRows(connection, keys, [taskId]))[0],
+  getMany: (taskIds) => readRows(connection, keys, taskIds),
+  start: (input) => startTask(connection, keys, NO_GROUP, input, false),
+  beginAttempt: (input) => beginAttempt(connection, keys, input),
+  finishAttempt: (input) => finishAttempt(connection, keys, NO_GROUP, input),
+  extendAttempt: async (input) =>
+    (await extendAttempts(connection, keys, NO_GROUP, [{ input }]))[0] ?? { kind: 'lost' },
+  cancel: (input) => cancelTask(connection, keys, input),
+  markEnqueued: async (taskId) => {
+    await connection.send('markEnqueued', ['ZREM', keys.unqueued, taskId])
+  },
+  findUnqueued: (query) => findUnqueued(connection, keys, query),
+  expireAttempts: async ({ limit }) =>
+    existing(await readRows(connection, keys, await expireAttempts(connection, keys, limit))),
+})
+
+/** Alone, the store writes no entries, so it needs no group. */
+const NO_GROUP = ''
+
+const existing = (rows: ReadonlyArray<StoredTask | undefined>): StoredTask[] => rows.filter((row) => row !== undefined)

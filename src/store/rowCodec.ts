@@ -1,0 +1,168 @@
+import {
+  type AttemptRecord,
+  type AttemptStatus,
+  type CreateTask,
+  DEFAULT_RETENTION_POLICY,
+  MAX_EVENTS_PER_TASK,
+  type StoredTask,
+  Task,
+  type TaskError,
+  type TaskEvent,
+  type TaskRetentionPolicy,
+  type TaskStatus,
+} from '@furystack/task-runner'
+
+/**
+ * The fields of a row's hash. Names are short because there are many rows; fields that would say nothing are absent.
+ *
+ * | field | meaning | | field | meaning |
+ * | --- | --- | --- | --- | --- |
+ * | `t` | type | | `s` | status |
+ * | `v` | handler version | | `run` | number of the present or last attempt |
+ * | `c` | submitted at | | `a<n>` | attempt n: started, finished, status letter, worker, error |
+ * | `p` | payload, JSON | | `d` | end of the lease |
+ * | `r` | result, JSON | | `f`, `l` | failures, losses |
+ * | `e` | final error, JSON | | `x` | terminal at |
+ * | `n` | not before | | `m` | member of the schedule, of a draft or while parked |
+ * | `k` | idempotency key | | `g`, `gx` | progress as JSON, stored at |
+ * | `pa` | parent | | `cr` | reason of the cancel |
+ * | `by` | submitter | | `tg` | tags, JSON |
+ * | `rp` | retention policy, JSON, unless it is the default | | `ch` | children, JSON |
+ * | `ln` | name of the lane, of a draft | | | |
+ *
+ * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
+ * are not stored; the rest lie in the list `row:<id>:events`.
+ */
+export const rowFieldsOf = (input: CreateTask): string[] => {
+  const fields = ['t', input.type, 'v', String(input.handlerVersion), 's', input.status]
+  const add = (name: string, value: string | undefined): void => {
+    if (value !== undefined) fields.push(name, value)
+  }
+  add('p', input.payloadJson)
+  add('n', input.notBefore === undefined ? undefined : String(input.notBefore))
+  add('k', input.idempotencyKey)
+  add('pa', input.parentTaskId)
+  add('by', input.submittedBy)
+  add('tg', input.tags.length > 0 ? JSON.stringify(input.tags) : undefined)
+  add('rp', isDefaultPolicy(input.retentionPolicy) ? undefined : JSON.stringify(input.retentionPolicy))
+  return fields
+}
+
+/**
+ * Reads a row from its fields, as `HGETALL` lists them, and its stored events.
+ *
+ * @example
+ * decodeRow('a', ['t', 'mail', 'v', '1', 's', 'pending', 'c', '0']).task.status // 'pending'
+ */
+export const decodeRow = (
+  taskId: string,
+  flat: readonly string[],
+  storedEvents: readonly string[] = [],
+): StoredTask => {
+  const row = new Map<string, string>()
+  for (let i = 0; i + 1 < flat.length; i += 2) row.set(flat[i] as string, flat[i + 1] as string)
+
+  const task = new Task()
+  const status = row.get('s') as TaskStatus
+  const attempts = attemptsOf(row)
+  task.id = taskId
+  task.type = row.get('t') ?? ''
+  task.handlerVersion = Number(row.get('v'))
+  task.status = status
+  task.payload = parse(row.get('p'))
+  task.submittedAt = iso(row.get('c'))
+  task.childTaskIds = (parse(row.get('ch')) as string[] | undefined) ?? []
+  task.attempts = attempts
+  task.producedBlobs = []
+  task.consumedBlobs = []
+  task.tags = (parse(row.get('tg')) as string[] | undefined) ?? []
+  task.retentionPolicy = (parse(row.get('rp')) as TaskRetentionPolicy | undefined) ?? { ...DEFAULT_RETENTION_POLICY }
+  if (row.has('r')) task.result = parse(row.get('r'))
+  if (row.has('e')) task.error = parse(row.get('e')) as TaskError
+  if (row.has('n')) task.notBefore = iso(row.get('n'))
+  if (row.has('x')) task.terminalAt = iso(row.get('x'))
+  const progress = progressOf(row)
+  if (progress) task.progress = progress
+  const [key, parent, submitter] = [row.get('k'), row.get('pa'), row.get('by')]
+  if (key !== undefined) task.idempotencyKey = key
+  if (parent !== undefined) task.parentTaskId = parent
+  if (submitter !== undefined) task.submittedBy = submitter
+  const last = attempts.at(-1)
+  if (last && status !== 'pending') task.workerId = last.workerId
+  if (status === 'running' || status === 'cancelling') task.visibilityDeadline = iso(row.get('d'))
+  task.events = eventsOf(task, storedEvents)
+
+  const cancelReason = row.get('cr')
+  return {
+    task,
+    failures: Number(row.get('f') ?? 0),
+    losses: Number(row.get('l') ?? 0),
+    ...(cancelReason !== undefined && { cancelReason }),
+  }
+}
+
+/** Worker ids go into attempt records, whose separator they must not hold. */
+export const encodeWorkerId = (workerId: string): string => workerId.replaceAll('%', '%25').replaceAll('|', '%7C')
+
+const decodeWorkerId = (text: string): string => text.replaceAll('%7C', '|').replaceAll('%25', '%')
+
+const ATTEMPT_STATUS: Readonly<Record<string, AttemptStatus>> = {
+  i: 'in-progress',
+  s: 'succeeded',
+  f: 'failed',
+  c: 'cancelled',
+  t: 'timed-out',
+  r: 'released',
+  u: 'suspended',
+}
+
+const attemptsOf = (row: ReadonlyMap<string, string>): AttemptRecord[] => {
+  const attempts: AttemptRecord[] = []
+  for (let attempt = 1, text; (text = row.get(`a${String(attempt)}`)) !== undefined; attempt++) {
+    const match = /^(\d+)\|(\d*)\|(\w)\|([^|]*)\|([^]*)$/.exec(text)
+    if (!match) continue
+    const [, started, finished, letter = '', worker = '', error] = match
+    attempts.push({
+      attempt,
+      workerId: decodeWorkerId(worker),
+      startedAt: iso(started),
+      ...(finished && { finishedAt: iso(finished) }),
+      status: ATTEMPT_STATUS[letter] ?? 'in-progress',
+      ...(error && { error: parse(error) as NonNullable<AttemptRecord['error']> }),
+    })
+  }
+  return attempts
+}
+
+const progressOf = (row: ReadonlyMap<string, string>): Task['progress'] => {
+  const text = row.get('g')
+  if (text === undefined) return undefined
+  const { percent, meta } = parse(text) as { percent: number; meta?: unknown }
+  return { percent, updatedAt: iso(row.get('gx')), ...(meta !== undefined && { meta }) }
+}
+
+const eventsOf = (task: Task, stored: readonly string[]): TaskEvent[] => {
+  const events: TaskEvent[] = [{ kind: 'submitted', at: task.submittedAt }]
+  for (const { attempt, startedAt, finishedAt, status, workerId } of task.attempts) {
+    events.push({ kind: 'claimed', at: startedAt, workerId })
+    if (status === 'failed' && finishedAt) {
+      const willRetry = !(task.status === 'failed' && attempt === task.attempts.length)
+      events.push({ kind: 'attempt-failed', at: finishedAt, attempt, willRetry })
+    }
+  }
+  for (const text of stored) {
+    const { at, ...event } = JSON.parse(text) as TaskEvent & { at: unknown }
+    events.push({ ...event, at: iso(String(at)) })
+  }
+  // Sorting is stable, so what happened in one millisecond stays in its order.
+  return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-MAX_EVENTS_PER_TASK)
+}
+
+const isDefaultPolicy = (policy: TaskRetentionPolicy): boolean =>
+  policy.onSuccess === DEFAULT_RETENTION_POLICY.onSuccess &&
+  policy.onFailure === DEFAULT_RETENTION_POLICY.onFailure &&
+  policy.ttlAfterTerminalDays === DEFAULT_RETENTION_POLICY.ttlAfterTerminalDays
+
+const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text))
+
+const iso = (ms: string | undefined): string => new Date(Number(ms ?? 0)).toISOString()
