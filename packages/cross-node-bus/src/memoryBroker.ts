@@ -49,7 +49,7 @@ export class MemoryBroker implements Disposable {
 
   /**
    * Accepts a message and calls the subscribers of its topic, after those of a message that is in delivery on the same
-   * topic. Returns the message as it was delivered; its `seq` is a decimal number, beginning with `"1"` on a topic.
+   * topic. Returns the message as it is delivered; its `seq` is a decimal number, beginning with `"1"` on a topic.
    * Failures of subscribers go to `onSubscriberError`, by default to `console.error`.
    *
    * @throws what `JSON.stringify` throws for a payload it cannot serialise; nothing is delivered then.
@@ -125,7 +125,7 @@ export class MemoryBroker implements Disposable {
   /** Drops all messages and subscribers. */
   [Symbol.dispose](): void {
     this.#disposed = true
-    for (const channel of this.#channels.values()) channel.clear()
+    for (const channel of this.#channels.values()) channel.subscribers.clear()
     this.#channels.clear()
     this.#idle.clear()
   }

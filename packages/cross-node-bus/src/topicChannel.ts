@@ -74,13 +74,6 @@ export class TopicChannel {
     return message
   }
 
-  /** Lets go of everybody and everything, messages still to be delivered included. */
-  clear(): void {
-    this.subscribers.clear()
-    this.#undelivered.length = 0
-    this.#ring.length = 0
-  }
-
   #slotOf(seq: number): number {
     return (seq - this.#first) % this.#window
   }

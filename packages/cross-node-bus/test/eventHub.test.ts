@@ -64,6 +64,20 @@ describe('EventHub', () => {
     expect(listener).toHaveBeenCalledTimes(1)
   })
 
+  it('takes back the latest registration of a function that was added twice', () => {
+    const hub = new EventHub<Events>()
+    const calls: string[] = []
+    const twice = () => calls.push('twice')
+    hub.addListener('onClosed', twice)
+    hub.addListener('onClosed', () => calls.push('between'))
+    hub.addListener('onClosed', twice)
+
+    hub.removeListener('onClosed', twice)
+    hub.emit('onClosed', undefined)
+
+    expect(calls).toEqual(['twice', 'between'])
+  })
+
   it('knows whether anybody listens', () => {
     const hub = new EventHub<Events>()
     expect(hub.hasListeners('onSold')).toBe(false)

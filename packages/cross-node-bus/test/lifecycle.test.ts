@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type CrossNodeBus, InProcessCrossNodeBus, MemoryBroker } from '../src/index.js'
 import { createInProcessBusNetwork } from '../src/testing/index.js'
 import { recorder } from './support/recorder.js'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 describe('the bus', () => {
   it('has a node id of its own unless it gets one', () => {
@@ -58,6 +62,32 @@ describe('disposal', () => {
     expect(atA.payloads).toEqual([])
     expect(atB.payloads).toEqual([1])
     expect(() => handle[Symbol.dispose]()).not.toThrow()
+  })
+
+  it('takes a private broker along', () => {
+    const dispose = vi.spyOn(MemoryBroker.prototype, Symbol.dispose)
+    const bus = new InProcessCrossNodeBus()
+
+    bus[Symbol.dispose]()
+
+    expect(dispose).toHaveBeenCalledTimes(1)
+  })
+
+  it.each([
+    ['the last handler leaves', (handle: Disposable) => handle],
+    ['the bus is disposed', (_handle: Disposable, bus: Disposable) => bus],
+  ])('frees the topic at a shared broker when %s', async (_when, whatToDispose) => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    using bus = new InProcessCrossNodeBus({ broker })
+    const handle = bus.subscribe('t', () => undefined)
+    await bus.publish('t', 1)
+    broker.publish('other', 'x', 1)
+    expect(broker.oldestSeq('t')).toBe('1')
+
+    whatToDispose(handle, bus)[Symbol.dispose]()
+
+    // The broker may now keep only one of the two, and counts `t` as the one used last.
+    expect(['t', 'other'].map((topic) => broker.oldestSeq(topic))).toEqual(['1', undefined])
   })
 
   it('reaches no further handler once one of them has disposed the bus', async () => {
@@ -118,7 +148,7 @@ describe('disposal', () => {
   })
 
   it('B30: offers whenReady, which says that a subscription gets what is published next', async () => {
-    using bus: CrossNodeBus & Disposable = new InProcessCrossNodeBus()
+    using bus: CrossNodeBus = new InProcessCrossNodeBus()
     const { handler, payloads } = recorder()
     bus.subscribeForeign('p/', 't', handler)
 

@@ -206,6 +206,28 @@ describe('idle topics', () => {
     expect(await collect(broker.replay('unknown', broker.newestSeq('unknown')))).toEqual([])
   })
 
+  it('B24: remembers the highest number of all released topics', () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 2 })
+    for (let count = 0; count < 3; count++) broker.publish('high', 'x', count)
+    broker.publish('low', 'x', 1)
+    broker.publish('a', 'x', 1)
+    broker.publish('b', 'x', 1)
+
+    expect(['high', 'low'].map((topic) => broker.oldestSeq(topic))).toEqual([undefined, undefined])
+    expect(() => broker.replay('high', '1')).toThrow(ReplayWindowExceededError)
+    expect(broker.newestSeq('high')).toBe('3')
+  })
+
+  it('B24: forgets a topic that carried no message together with its last subscriber', () => {
+    using broker = new MemoryBroker({ maxIdleTopics: 1 })
+    broker.subscribe('silent', () => undefined)[Symbol.dispose]()
+    broker.publish('a', 'x', 1)
+    broker.publish('b', 'x', 1)
+
+    expect(broker.newestSeq('silent')).toBe(broker.newestSeq('unknown'))
+    expect(broker.newestSeq('unknown')).toBe('1')
+  })
+
   it('B24: replays a topic that was opened again from its last token before the release', async () => {
     using broker = new MemoryBroker({ maxIdleTopics: 1 })
     for (let count = 0; count < 3; count++) broker.publish('a', 'x', count)

@@ -104,6 +104,39 @@ describe('telemetry of a bus', () => {
     expect(payloads).toEqual([1, 2])
   })
 
+  it('B22: tells of no arrival before every listener knows of the publication', async () => {
+    using telemetry = new CrossNodeBusTelemetry()
+    using bus = new InProcessCrossNodeBus({ telemetry })
+    const order: string[] = []
+    bus.subscribe('t', () => undefined)
+    const once = telemetry.subscribe('onCrossNodePublished', () => {
+      once[Symbol.dispose]()
+      void bus.publish('t', 2)
+    })
+    telemetry.addListener('onCrossNodePublished', () => order.push('published'))
+    telemetry.addListener('onCrossNodeReceived', () => order.push('received'))
+
+    await bus.publish('t', 1)
+
+    expect(order).toEqual(['published', 'published', 'received', 'received'])
+  })
+
+  it('tells of no arrival that comes too early for every handler that is left', async () => {
+    const write = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const log = telemetryLog()
+    using bus = new InProcessCrossNodeBus({ telemetry: log.telemetry })
+    const early = bus.subscribe('t', () => {
+      void bus.publish('t', 2)
+      bus.subscribe('t', () => undefined)
+      early[Symbol.dispose]()
+    })
+
+    await bus.publish('t', 1)
+
+    expect(log.order).toEqual(['onCrossNodePublished', 'onCrossNodeReceived', 'onCrossNodePublished'])
+    expect(write).not.toHaveBeenCalled()
+  })
+
   it('tells of evictions from a private broker, counted after the drop, under the name of the caller', async () => {
     const log = telemetryLog()
     using bus = new InProcessCrossNodeBus({ telemetry: log.telemetry, topicPrefix: 'p/', replayWindow: 1 })
