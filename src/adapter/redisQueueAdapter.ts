@@ -5,7 +5,7 @@ import type {
   QueueAdapterCapabilities,
   TaskStore,
 } from '@furystack/task-runner'
-import { firstValueFrom, type Observable, Subject } from 'rxjs'
+import { lastValueFrom, type Observable, Subject } from 'rxjs'
 
 import { type Connection, openConnection } from '../connection/connection.js'
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
@@ -100,7 +100,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
         lane: lane(type, handlerVersion, tags),
         ...(notBefore && { notBefore: notBefore.getTime() }),
       }
-      await firstValueFrom(port.enqueue(entry))
+      await lastValueFrom(port.enqueue(entry), { defaultValue: undefined })
     },
 
     subscribe: (subscription) => {
@@ -115,12 +115,12 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     heartbeat: async (claim) => {
       if (disposal) return
       const receipt = receiptOf(claim)
-      if (!receipt.isSettled) await firstValueFrom(beats.renew(receipt))
+      if (!receipt.isSettled) await lastValueFrom(beats.renew(receipt), { defaultValue: undefined })
     },
 
     acquireIdempotencyLease: async (input: IdempotencyLeaseInput) => {
       alive('acquireIdempotencyLease')
-      return firstValueFrom(port.lease(input))
+      return lastValueFrom(port.lease(input), { defaultValue: input.taskId })
     },
 
     joint: (of) => {

@@ -29,7 +29,7 @@ export interface RunClaimOptions {
  * settlement that fails is tried again until the claim's visibility ends; after that recovery has it.
  * Unsubscribe: the core goes on, and its answer is still settled.
  */
-export const runClaim = (options: RunClaimOptions): ((claim: Claim) => Observable<ClaimOutcome>) => {
+export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable<ClaimOutcome> {
   let rejections = 0
   const { onClaim, retryBackoffMs, report } = options
 
@@ -52,8 +52,11 @@ export const runClaim = (options: RunClaimOptions): ((claim: Claim) => Observabl
           out.complete()
           return
         }
-        // eslint-disable-next-line rxjs-x/no-nested-subscribe -- must outlive `out`: an outcome is settled in any case
+        // Not tied to `out`: an outcome is settled even if nobody waits for it any more.
         settle(options, receipt, settlement).subscribe({
+          error: (error: unknown) => {
+            out.error(error)
+          },
           complete: () => {
             out.complete()
           },
@@ -76,7 +79,7 @@ export const runClaim = (options: RunClaimOptions): ((claim: Claim) => Observabl
     })
 }
 
-const settle = (options: RunClaimOptions, receipt: ClaimReceipt, settlement: Settlement): Observable<unknown> => {
+function settle(options: RunClaimOptions, receipt: ClaimReceipt, settlement: Settlement): Observable<unknown> {
   const { port, retryBackoffMs, report, scheduler = asyncScheduler } = options
   const { claim } = receipt
   const giveUpAt = scheduler.now() + claim.visibilityTimeoutMs
@@ -84,7 +87,7 @@ const settle = (options: RunClaimOptions, receipt: ClaimReceipt, settlement: Set
     retry({
       delay: (error: unknown, failures) => {
         const restMs = backOffMs(retryBackoffMs, failures - 1)
-        if (scheduler.now() + restMs > giveUpAt) return throwError(() => error)
+        if (scheduler.now() + restMs > giveUpAt) return throwError(() => new Error('given up', { cause: error }))
         report({ kind: 'brokerError', activity: 'settle', error, restMs })
         return timer(restMs, scheduler)
       },

@@ -1,8 +1,19 @@
 import type { WorkerSubscription } from '@furystack/task-runner'
-import { AsyncSubject, catchError, concat, defer, EMPTY, finalize, ignoreElements, retry, timer } from 'rxjs'
+import {
+  AsyncSubject,
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  type Observable,
+  retry,
+  timer,
+} from 'rxjs'
 
 import type { Connection } from '../connection/connection.js'
-import { laneBook } from '../lane/laneBook.js'
+import { type LaneBook, laneBook } from '../lane/laneBook.js'
 import type { Report } from '../lane/laneEvent.js'
 import { workLanes } from '../lane/workLanes.js'
 import type { LanePort } from '../port/lanePort.js'
@@ -39,7 +50,7 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
     types: subscription.types,
     compatibleVersions: subscription.compatibleVersions,
     // Cores of an earlier revision have no tags.
-    tags: (subscription.tags as readonly string[] | undefined) ?? [],
+    tags: subscription.tags ?? [],
     visibilityTimeoutMs: visibilityOf(subscription, options),
     cap: (type) => own(options.concurrencyLimits, type),
   })
@@ -91,18 +102,8 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
     }),
     ignoreElements(),
   )
-  const retire$ = defer(() => {
-    const lanes = book.lanes().map(({ lane }) => lane)
-    return port.retire({ workerId, slots, lanes, goneMs: 0 })
-  }).pipe(
-    catchError((error: unknown) => {
-      report({ kind: 'brokerError', activity: 'retire', error, restMs: 0 })
-      return EMPTY
-    }),
-  )
-
   const ended = new Promise<void>((resolve, reject) => {
-    concat(worker$, retire$)
+    concat(worker$, retire({ port, workerId, slots, book, report }))
       .pipe(
         finalize(() => {
           reader[Symbol.asyncDispose]().then(resolve, reject)
@@ -129,3 +130,19 @@ const visibilityOf =
 /** Types may be called `constructor` or `__proto__`. */
 const own = (record: Readonly<Record<string, number>>, type: string): number | undefined =>
   Object.hasOwn(record, type) ? record[type] : undefined
+
+function retire(options: {
+  port: LanePort
+  workerId: string
+  slots: readonly string[]
+  book: LaneBook
+  report: Report
+}): Observable<void> {
+  const { port, workerId, slots, book, report } = options
+  return defer(() => port.retire({ workerId, slots, lanes: book.lanes().map(({ lane }) => lane), goneMs: 0 })).pipe(
+    catchError((error: unknown) => {
+      report({ kind: 'brokerError', activity: 'retire', error, restMs: 0 })
+      return EMPTY
+    }),
+  )
+}

@@ -1,4 +1,4 @@
-import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs'
+import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs'
 
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
 import { OutcomeUnknownError } from '../errors/outcomeUnknownError.js'

@@ -46,7 +46,7 @@ export interface PromoteWhenDueOptions {
  * @example
  * promoteWhenDue(port, { promoterId: 'w', intervalMs: 250, report }).subscribe()
  */
-export const promoteWhenDue = (port: LanePort, options: PromoteWhenDueOptions): Observable<PromoteReply> => {
+export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): Observable<PromoteReply> {
   const { promoterId, intervalMs, batch = 250, poke$ = NEVER, report } = options
   const { scheduler = asyncScheduler, random = Math.random } = options
   return defer(() => {

@@ -36,11 +36,11 @@ export interface FillSlotsOptions {
  * @example
  * fillSlots(claims, work, { slots: ['w-slot-0', 'w-slot-1'], stop$ }).subscribe()
  */
-export const fillSlots = <Outcome>(
+export function fillSlots<Outcome>(
   source: ClaimSource,
   work: (claim: Claim) => Observable<Outcome>,
   options: FillSlotsOptions,
-): Observable<Outcome> => {
+): Observable<Outcome> {
   const { slots, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
   return new Observable((out) => {
     const busy = new Set<string>()
@@ -130,14 +130,14 @@ export const fillSlots = <Outcome>(
     }
 
     /** Inner subscriptions end with the outer one and leave it when they end. */
-    const tie = <T>(inner: Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
+    const tie = <T>(inner$: Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
       const subscription = new Subscription()
       out.add(subscription)
       const leave = (): void => {
         out.remove(subscription)
       }
       subscription.add(
-        inner.subscribe({
+        inner$.subscribe({
           next,
           error: (error: unknown) => {
             out.error(error)

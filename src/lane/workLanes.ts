@@ -7,6 +7,7 @@ import {
   filter,
   ignoreElements,
   merge,
+  type MonoTypeOperatorFunction,
   type Observable,
   repeat,
   type SchedulerLike,
@@ -21,7 +22,7 @@ import {
 
 import type { Claim } from '../claim/claim.js'
 import { promoteWhenDue } from '../delayed/promoteWhenDue.js'
-import type { Bell, LanePort } from '../port/lanePort.js'
+import type { Bell, LanePort, LaneReading } from '../port/lanePort.js'
 import type { ClaimSource } from '../sources/claimSource.js'
 import { idle } from '../sources/idle.js'
 import { readNew } from '../sources/readNew.js'
@@ -69,7 +70,7 @@ export interface WorkLanesOptions<Outcome> {
  * workLanes({ port, workerId: 'w', slots: ['w-slot-0'], book, work, report, blockMs: 200, schedulerIntervalMs: 250,
  *   retryBackoffMs: 250 }).subscribe()
  */
-export const workLanes = <Outcome>(options: WorkLanesOptions<Outcome>): Observable<Outcome> => {
+export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observable<Outcome> {
   const { port, workerId, slots, book, work, report, scheduler = asyncScheduler, random = Math.random } = options
   return defer(() => {
     const bells$ = new Subject<Bell>()
@@ -78,7 +79,7 @@ export const workLanes = <Outcome>(options: WorkLanesOptions<Outcome>): Observab
     // Whatever is subscribed to after the stop must learn of it too.
     const stopped$ = options.stop$.pipe(take(1), shareReplay({ bufferSize: 1, refCount: true }))
 
-    const { lanes } = book
+    const lanes = (): readonly LaneReading[] => book.lanes()
     const sweep = sweepStale(port, { workerId, lanes, scheduler, report })
     const read = readNew(port, { workerId, lanes, report })
     const idle$ = idle(port, {
@@ -139,29 +140,28 @@ export const workLanes = <Outcome>(options: WorkLanesOptions<Outcome>): Observab
   })
 }
 
-const learnLanes = (port: LanePort, book: LaneBook, report: Report): Observable<never> =>
-  port.knownLanes().pipe(
+function learnLanes(port: LanePort, book: LaneBook, report: Report): Observable<never> {
+  return port.knownLanes().pipe(
     tap((known) => {
       const found = book.learn(known)
       if (found.length > 0) report({ kind: 'lanesFound', lanes: found })
     }),
     ignoreElements(),
   )
+}
 
 /** Consumers that have been silent for three visibility periods, and a minute at least, belong to nobody any more. */
-const clearAway = (port: LanePort, book: LaneBook, report: Report): Observable<never> =>
-  defer(() => {
+function clearAway(port: LanePort, book: LaneBook, report: Report): Observable<never> {
+  return defer(() => {
     const readings = book.lanes()
     const goneMs = Math.max(60_000, 3 * Math.max(0, ...readings.map(({ visibilityTimeoutMs }) => visibilityTimeoutMs)))
     return port.retire({ slots: [], lanes: readings.map(({ lane }) => lane), goneMs })
   }).pipe(ignoreElements(), reported(report, 'clearAway'))
+}
 
-const reported =
-  (report: Report, activity: string) =>
-  (source$: Observable<never>): Observable<never> =>
-    source$.pipe(
-      catchError((error: unknown) => {
-        report({ kind: 'brokerError', activity, error, restMs: 0 })
-        return EMPTY
-      }),
-    )
+function reported(report: Report, activity: string): MonoTypeOperatorFunction<never> {
+  return catchError((error: unknown) => {
+    report({ kind: 'brokerError', activity, error, restMs: 0 })
+    return EMPTY
+  })
+}

@@ -14,11 +14,11 @@ import type { Bell, ListenRequest } from './lanePort.js'
  * Subscribe: sends one BLPOP.  Emits: one bell or none.  Completes: with the reply.
  * Unsubscribe: a token that arrives afterwards is put back, so that another worker hears it.
  */
-export const listenOnBells = (
+export function listenOnBells(
   { commands, reader, keys }: { commands: Connection; reader: Connection; keys: Keys },
   request: ListenRequest,
-): Observable<Bell> =>
-  new Observable((out) => {
+): Observable<Bell> {
+  return new Observable((out) => {
     const bells = bellsOf(keys, request)
     const timeoutSec = String(request.blockMs / 1000)
     reader.send('listen', ['BLPOP', ...bells, timeoutSec], request.blockMs).then(
@@ -40,6 +40,7 @@ export const listenOnBells = (
       },
     )
   })
+}
 
 const bellsOf = (keys: Keys, { lanes, schedule }: ListenRequest): string[] => {
   const bells = new Set<string>()

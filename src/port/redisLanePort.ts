@@ -41,23 +41,43 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
   const { commands, reader, keys, group, idempotencyTtlSec } = options
   const cold = <T>(command: () => Promise<T>): Observable<T> => defer(() => from(command()))
   return {
-    read: (request) => cold(() => readLanes(commands, keys, options, request)),
-    sweep: (request) => cold(() => sweepLanes(commands, keys, options, request)),
-    listen: (request) => listenOnBells({ commands, reader, keys }, request),
-    promote: (request) => cold(() => promoteDue(commands, keys, group, request)),
-    settle: (claim, settlement) => cold(() => settleEntry(commands, keys, group, claim, settlement)),
-    extend: (claims) => cold(() => extendClaims(commands, keys, group, claims)),
-    handBack: (claims) =>
-      cold(async () => {
+    read(request) {
+      return cold(() => readLanes(commands, keys, options, request))
+    },
+    sweep(request) {
+      return cold(() => sweepLanes(commands, keys, options, request))
+    },
+    listen(request) {
+      return listenOnBells({ commands, reader, keys }, request)
+    },
+    promote(request) {
+      return cold(() => promoteDue(commands, keys, group, request))
+    },
+    settle(claim, settlement) {
+      return cold(() => settleEntry(commands, keys, group, claim, settlement))
+    },
+    extend(claims) {
+      return cold(() => extendClaims(commands, keys, group, claims))
+    },
+    handBack(claims) {
+      return cold(async () => {
         await Promise.all(claims.map((claim) => handBack(options, claim)))
-      }),
-    enqueue: (entry) => cold(() => enqueueEntry(commands, keys, group, entry)),
-    knownLanes: () => cold(() => commands.send('knownLanes', ['SMEMBERS', keys.lanes])).pipe(map(lanesOf)),
-    retire: (request) =>
-      cold(async () => {
+      })
+    },
+    enqueue(entry) {
+      return cold(() => enqueueEntry(commands, keys, group, entry))
+    },
+    knownLanes() {
+      return cold(() => commands.send('knownLanes', ['SMEMBERS', keys.lanes])).pipe(map(lanesOf))
+    },
+    retire(request) {
+      return cold(async () => {
         await retireConsumers(commands, keys, group, request)
-      }),
-    lease: (input) => cold(() => acquireLease(commands, keys, idempotencyTtlSec, input)),
+      })
+    },
+    lease(input) {
+      return cold(() => acquireLease(commands, keys, idempotencyTtlSec, input))
+    },
   }
 }
 

@@ -15,12 +15,12 @@ import type { LanePort } from '../port/lanePort.js'
  *
  * @param onLost told if even the handing back failed; the claims are recovered when their visibility ends
  */
-export const deliverClaims = (
+export function deliverClaims(
   port: LanePort,
   reply$: Observable<{ readonly claims: readonly Claim[] }>,
   onLost: (claims: readonly Claim[], error: unknown) => void,
-): Observable<Claim> =>
-  new Observable((out) => {
+): Observable<Claim> {
+  return new Observable((out) => {
     // Deliberately not tied to `out`: see above.
     reply$.subscribe({
       next: ({ claims }) => {
@@ -46,3 +46,4 @@ export const deliverClaims = (
       },
     })
   })
+}

@@ -38,7 +38,7 @@ export interface IdleOptions {
  * @example
  * const wait$ = idle(port, { lanes, blockMs: 200, lookAgainMs: () => 1000 })
  */
-export const idle = (port: LanePort, options: IdleOptions): Observable<Bell> => {
+export function idle(port: LanePort, options: IdleOptions): Observable<Bell> {
   const { lanes, blockMs, lookAgainMs, schedule = () => false, scheduler = asyncScheduler } = options
   return defer(() => {
     const endAt = scheduler.now() + Math.max(1, lookAgainMs())

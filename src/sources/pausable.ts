@@ -15,16 +15,17 @@ import type { ClaimSource } from './claimSource.js'
  * const isPaused$ = new BehaviorSubject(false)
  * const claims = pausable(readNew(port, options), isPaused$)
  */
-export const pausable =
-  (source: ClaimSource, isPaused$: Observable<boolean>): ClaimSource =>
-  (demand) =>
+export function pausable(source: ClaimSource, isPaused$: Observable<boolean>): ClaimSource {
+  return (demand) =>
     defer(() => isPaused$).pipe(
       take(1),
       mergeMap((isPaused) => (isPaused ? resumed(isPaused$).pipe(ignoreElements()) : source(demand)), 1),
     )
+}
 
-const resumed = (isPaused$: Observable<boolean>): Observable<boolean> =>
-  isPaused$.pipe(
+function resumed(isPaused$: Observable<boolean>): Observable<boolean> {
+  return isPaused$.pipe(
     filter((isPaused) => !isPaused),
     take(1),
   )
+}

@@ -29,7 +29,7 @@ export interface ReadNewOptions {
  * @example
  * const source = readNew(port, { workerId: 'w', lanes: () => [{ lane: lane('mail', 1), visibilityTimeoutMs: 60_000 }] })
  */
-export const readNew = (port: LanePort, options: ReadNewOptions): ClaimSource => {
+export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   const { workerId, lanes, onReply, report } = options
   let turn = 0
   return (slots) =>

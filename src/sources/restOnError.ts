@@ -36,7 +36,7 @@ export interface RestOnErrorOptions {
  * @example
  * const claims = restOnError(readNew(port, options), { report, restMs: 250 })
  */
-export const restOnError = (source: ClaimSource, options: RestOnErrorOptions): ClaimSource => {
+export function restOnError(source: ClaimSource, options: RestOnErrorOptions): ClaimSource {
   const { report, restMs, stop$ = NEVER, scheduler = asyncScheduler, random } = options
   let failures = 0
   return (demand) =>

@@ -41,7 +41,7 @@ export interface SweepStale {
  * const sweep = sweepStale(port, { workerId: 'w', lanes })
  * const claims = sweepThenRead(sweep.source, readNew(port, { workerId: 'w', lanes }))
  */
-export const sweepStale = (port: LanePort, options: SweepStaleOptions): SweepStale => {
+export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepStale {
   const { workerId, lanes, minIntervalMs = 100, scheduler = asyncScheduler, report } = options
   let positions: ReadonlyMap<string, string> | undefined
   let dueAt = 0

@@ -12,9 +12,8 @@ import type { ClaimSource } from './claimSource.js'
  * @example
  * const claims = sweepThenRead(sweep.source, readNew(port, options))
  */
-export const sweepThenRead =
-  (sweep: ClaimSource, read: ClaimSource): ClaimSource =>
-  (demand) =>
+export function sweepThenRead(sweep: ClaimSource, read: ClaimSource): ClaimSource {
+  return (demand) =>
     defer(() => {
       const taken = new Set<string>()
       return concat(
@@ -25,3 +24,4 @@ export const sweepThenRead =
         }),
       )
     })
+}

@@ -14,9 +14,8 @@ import type { ClaimSource } from './claimSource.js'
  * @example
  * const claims = waitWhenEmpty(readNew(port, options), idle(port, { lanes, blockMs: 200 }))
  */
-export const waitWhenEmpty =
-  (source: ClaimSource, wait$: Observable<unknown>): ClaimSource =>
-  (demand) =>
+export function waitWhenEmpty(source: ClaimSource, wait$: Observable<unknown>): ClaimSource {
+  return (demand) =>
     defer(() => {
       let isEmpty = true
       return concat(
@@ -28,3 +27,4 @@ export const waitWhenEmpty =
         defer(() => (isEmpty ? wait$.pipe(ignoreElements()) : EMPTY)),
       )
     })
+}
