@@ -9,11 +9,11 @@ export class PayloadError extends Error {
   public override readonly name = 'PayloadError'
 
   constructor(
-    /** The type of the task that it was meant for. */
-    public readonly type: string,
+    /** What it was meant for. */
+    public readonly subject: string,
     why: string,
     options?: ErrorOptions,
   ) {
-    super(`The payload for a task of type ${JSON.stringify(type)} cannot be stored: ${why}`, options)
+    super(`The payload of ${subject} cannot be stored: ${why}`, options)
   }
 }

@@ -1,0 +1,174 @@
+import { checkNumber } from '../argument/checkNumber.js'
+import { DueQueue } from '../collections/dueQueue.js'
+import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
+import type { ClaimOutcome } from '../queue/claimOutcome.js'
+import { IdempotencyLeases } from '../queue/idempotencyLeases.js'
+import type {
+  EnqueueInput,
+  IdempotencyLeaseInput,
+  QueueAdapter,
+  QueueAdapterCapabilities,
+  WorkerSubscription,
+} from '../queue/queueAdapter.js'
+import { longTimeout } from '../time/longTimeout.js'
+import type { InProcessQueueAdapterOptions } from './inProcessQueueAdapterOptions.js'
+import type { QueueEntry } from './queueEntry.js'
+import { TypeQueue } from './typeQueue.js'
+import { WorkerSlots } from './workerSlots.js'
+
+const CAPABILITIES: QueueAdapterCapabilities = Object.freeze({
+  persistent: false,
+  distributed: false,
+  delayedDispatch: true,
+  fleetCapEnforcement: true,
+  brokerSideReclaim: false,
+})
+
+const FIRST_REJECTION_MS = 250
+const MAX_REJECTION_MS = 30_000
+
+/** Half to one and a half of a pause that doubles with each rejection, so that entries do not come back together. */
+const pauseAfter = (rejections: number): number =>
+  Math.min(MAX_REJECTION_MS, FIRST_REJECTION_MS * 2 ** (rejections - 1)) * (0.5 + Math.random())
+
+/**
+ * A queue in the memory of this process. Types, and within them versions and sets of tags, take turns; each of those
+ * lanes is first in, first out. What a worker cannot take is not shown to it.
+ *
+ * @example
+ * const queueAdapter = new InProcessQueueAdapter({ concurrencyLimits: { 'send-mail': 2 } })
+ */
+export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
+  public readonly capabilities = CAPABILITIES
+  readonly #limits: Readonly<Record<string, number>>
+  readonly #leases: IdempotencyLeases
+  readonly #types = new Map<string, TypeQueue>()
+  readonly #parked = new DueQueue<symbol, QueueEntry>()
+  readonly #workers = new Set<WorkerSlots>()
+  #cancelTimer: (() => void) | undefined
+  #timerDue = Infinity
+  #isDisposed = false
+
+  constructor({ concurrencyLimits = {}, idempotencyTtlSec = 86_400 }: InProcessQueueAdapterOptions = {}) {
+    for (const [type, limit] of Object.entries(concurrencyLimits)) {
+      checkNumber(`concurrencyLimits[${JSON.stringify(type)}]`, limit, { min: 1, integer: true })
+    }
+    this.#limits = { ...concurrencyLimits }
+    const lifetimeMs = checkNumber('idempotencyTtlSec', idempotencyTtlSec, { min: 0, infinity: 'for ever' }) * 1_000
+    this.#leases = new IdempotencyLeases(lifetimeMs)
+  }
+
+  public enqueue({ taskId, type, handlerVersion, notBefore, tags = [] }: EnqueueInput): Promise<void> {
+    if (this.#isDisposed) return Promise.reject(new RunnerDisposedError('in-process queue'))
+    const sorted = tags.length === 0 ? tags : [...tags].sort()
+    this.#add({ taskId, type, version: handlerVersion, tags: sorted, deliveries: 0, rejections: 0 }, notBefore)
+    return Promise.resolve()
+  }
+
+  public subscribe(subscription: WorkerSubscription): Disposable & AsyncDisposable {
+    if (this.#isDisposed) throw new RunnerDisposedError('in-process queue')
+    const queues = [...new Set(subscription.types)].map((type) => this.#queueOf(type))
+    const worker = new WorkerSlots(subscription, queues, (entry, outcome) => this.#settle(entry, outcome))
+    this.#workers.add(worker)
+    for (const queue of queues) queue.join(worker)
+    worker.wake()
+    const stop = (): void => {
+      worker.stop()
+      for (const queue of queues) this.#leave(queue, worker)
+      void worker.whenIdle().then(() => this.#workers.delete(worker))
+    }
+    return {
+      [Symbol.dispose]: stop,
+      [Symbol.asyncDispose]: () => {
+        stop()
+        return worker.whenIdle()
+      },
+    }
+  }
+
+  /** There is nothing to extend: what is claimed here is claimed by this process. */
+  public heartbeat(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  public acquireIdempotencyLease({ type, key, taskId }: IdempotencyLeaseInput): Promise<string> {
+    if (this.#isDisposed) return Promise.reject(new RunnerDisposedError('in-process queue'))
+    return Promise.resolve(this.#leases.acquire(type, key, taskId))
+  }
+
+  public [Symbol.dispose](): void {
+    this.#isDisposed = true
+    this.#cancelTimer?.()
+    this.#parked.clear()
+    for (const worker of this.#workers) worker.stop()
+  }
+
+  /** Also waits until every open claim has been answered. */
+  public async [Symbol.asyncDispose](): Promise<void> {
+    this[Symbol.dispose]()
+    await Promise.all([...this.#workers].map((worker) => worker.whenIdle()))
+  }
+
+  #queueOf(type: string): TypeQueue {
+    const present = this.#types.get(type)
+    if (present !== undefined) return present
+    const queue = new TypeQueue(type, this.#limits[type] ?? Infinity)
+    this.#types.set(type, queue)
+    return queue
+  }
+
+  #leave(queue: TypeQueue, worker: WorkerSlots): void {
+    queue.leave(worker)
+    this.#forgetIfIdle(queue)
+  }
+
+  #forgetIfIdle(queue: TypeQueue): void {
+    if (queue.isIdle && this.#types.get(queue.type) === queue) this.#types.delete(queue.type)
+  }
+
+  #add(entry: QueueEntry, notBefore: Date | undefined): void {
+    const due = notBefore?.getTime() ?? 0
+    if (due > Date.now()) return this.#park(entry, due)
+    const queue = this.#queueOf(entry.type)
+    queue.push(entry)
+    queue.wakeOneFor(entry)
+  }
+
+  #park(entry: QueueEntry, due: number): void {
+    this.#parked.set(Symbol(), entry, due)
+    if (due < this.#timerDue) this.#armFor(due)
+  }
+
+  #armFor(due: number): void {
+    this.#cancelTimer?.()
+    this.#timerDue = due
+    this.#cancelTimer = longTimeout(this.#promote, Math.max(1, due - Date.now()))
+  }
+
+  readonly #promote = (): void => {
+    this.#timerDue = Infinity
+    const now = Date.now()
+    for (let entry = this.#parked.takeDue(now); entry !== undefined; entry = this.#parked.takeDue(now)) {
+      this.#add(entry, undefined)
+    }
+    const { nextDue } = this.#parked
+    if (nextDue !== undefined) this.#armFor(nextDue)
+  }
+
+  #settle(entry: QueueEntry, outcome: ClaimOutcome | undefined): void {
+    const queue = this.#queueOf(entry.type)
+    const wasFull = queue.isFull
+    queue.release()
+    if (!this.#isDisposed) {
+      if (outcome === undefined) {
+        entry.rejections++
+        this.#park(entry, Date.now() + pauseAfter(entry.rejections))
+      } else if (outcome.kind === 'requeue') {
+        entry.rejections = 0
+        this.#add(entry, outcome.notBefore)
+      }
+    }
+    if (wasFull) queue.wakeAll()
+    this.#forgetIfIdle(queue)
+  }
+}

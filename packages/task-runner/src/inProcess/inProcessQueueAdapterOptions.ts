@@ -1,0 +1,7 @@
+/** How a queue in this process differs from the default. */
+export interface InProcessQueueAdapterOptions {
+  /** Claims of a type that are open at the same time, at most, over all workers; integers of at least 1. @default {} */
+  concurrencyLimits?: Record<string, number>
+  /** How long an idempotency key belongs to its task, in seconds. @default 86_400 */
+  idempotencyTtlSec?: number
+}

@@ -1,0 +1,35 @@
+import { TaskRunnerCore } from '../runner/taskRunnerCore.js'
+import { MemoryTaskStore } from '../store/memory/memoryTaskStore.js'
+import { InProcessQueueAdapter } from './inProcessQueueAdapter.js'
+import type { InProcessTaskRunnerDeps } from './inProcessTaskRunnerDeps.js'
+import type { InProcessTaskRunnerOptions } from './inProcessTaskRunnerOptions.js'
+
+/**
+ * A task runner whose queue is the memory of this process: for applications of one process, for development and for
+ * tests. Disposing it disposes its queue, not its dependencies.
+ *
+ * @example
+ * await using runner = new InProcessTaskRunner({ injector, bus, blobStore, telemetry })
+ */
+export class InProcessTaskRunner extends TaskRunnerCore {
+  readonly #queueAdapter: InProcessQueueAdapter
+
+  constructor(
+    { store = new MemoryTaskStore(), ...deps }: InProcessTaskRunnerDeps,
+    options: InProcessTaskRunnerOptions = {},
+  ) {
+    const queueAdapter = new InProcessQueueAdapter(options)
+    super({ ...deps, store, queueAdapter }, options)
+    this.#queueAdapter = queueAdapter
+  }
+
+  public override [Symbol.dispose](): void {
+    super[Symbol.dispose]()
+    this.#queueAdapter[Symbol.dispose]()
+  }
+
+  public override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]()
+    await this.#queueAdapter[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,84 @@
+import { UnknownTaskError } from '../errors/unknownTaskError.js'
+import type { CancelResult, CancelTask } from '../store/cancelTask.js'
+import type { RunnerParts } from './runnerParts.js'
+
+/** Rows that are cancelled at the same time, at most. */
+const BATCH = 64
+
+/** One node of the tree, and whose child it was reached as. */
+interface Node {
+  readonly taskId: string
+  readonly parentId: string | undefined
+}
+
+/** Cancels tasks with all their descendants: rows first, then whoever runs them is told. */
+export class Cancellation {
+  constructor(
+    private readonly parts: RunnerParts,
+    /** Tells the workers of this process, which should not have to wait for the bus. */
+    private readonly tellLocal: (taskIds: readonly string[], reason: string | undefined) => void,
+  ) {}
+
+  /** Rejects if a row could not be written; the other rows are done all the same. */
+  async cancel(rootId: string, reason: string | undefined): Promise<void> {
+    const idsByType = new Map<string, string[]>()
+    const failures: unknown[] = []
+    const seen = new Set([rootId])
+    let level: Node[] = [{ taskId: rootId, parentId: undefined }]
+    while (level.length > 0) {
+      const next: Node[] = []
+      for (let from = 0; from < level.length; from += BATCH) {
+        const batch = level.slice(from, from + BATCH)
+        const results = await Promise.allSettled(batch.map(({ taskId }) => this.#write(taskId, reason)))
+        for (const [index, settled] of results.entries()) {
+          if (settled.status === 'rejected') failures.push(settled.reason)
+          else next.push(...this.#apply(batch[index]!, settled.value, idsByType, rootId))
+        }
+      }
+      level = next.filter(({ taskId }) => !seen.has(taskId) && seen.add(taskId))
+    }
+    this.#tell(idsByType, reason)
+    if (failures.length === 1) throw failures[0]
+    if (failures.length > 1) throw new AggregateError(failures, `${failures.length} tasks could not be cancelled`)
+  }
+
+  async #write(taskId: string, reason: string | undefined): Promise<CancelResult> {
+    const { joint, store } = this.parts
+    const input: CancelTask = reason === undefined ? { taskId } : { taskId, reason }
+    return joint === undefined ? store.cancel(input) : joint.cancel(input)
+  }
+
+  /** Answers the children, which are looked at below a terminal task as well: they may have outlived it. */
+  #apply({ taskId, parentId }: Node, result: CancelResult, idsByType: Map<string, string[]>, rootId: string): Node[] {
+    if (result.kind === 'unknown') {
+      this.parts.report(
+        'cancel',
+        new UnknownTaskError(taskId, parentId === undefined ? 'task' : `child of ${parentId}:`),
+      )
+      return []
+    }
+    const { task, cancelReason } = result.stored
+    const { type, status } = task
+    if (result.kind !== 'unchanged') this.parts.updates.status(type, taskId, status, result.at, cancelReason)
+    if (result.kind === 'cancelled' && this.parts.telemetry.hasListeners('onTaskCancelled')) {
+      const event = { taskId, type }
+      this.parts.telemetry.emit(
+        'onTaskCancelled',
+        parentId === undefined ? event : { ...event, cascadeFromTaskId: rootId },
+      )
+    }
+    if (result.kind !== 'unchanged' || status === 'cancelling') {
+      const ids = idsByType.get(type) ?? []
+      idsByType.set(type, ids)
+      ids.push(taskId)
+    }
+    return task.childTaskIds.map((childId) => ({ taskId: childId, parentId: taskId }))
+  }
+
+  #tell(idsByType: Map<string, string[]>, reason: string | undefined): void {
+    for (const [type, taskIds] of idsByType) {
+      this.tellLocal(taskIds, reason)
+      this.parts.updates.requestCancel(type, taskIds, reason)
+    }
+  }
+}

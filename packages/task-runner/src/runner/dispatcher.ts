@@ -1,0 +1,60 @@
+import type { EnqueueInput, QueueAdapter } from '../queue/queueAdapter.js'
+import type { TaskStore } from '../store/taskStore.js'
+import type { Task } from '../task/task.js'
+import type { ReportError } from '../telemetry/createErrorReporter.js'
+
+/**
+ * Brings pending tasks into the queue, where row and entry are two steps. The store marks rows that have not got their
+ * entry yet; the mark comes off when the queue has the entry for as long as the row lives. A queue that ends with its
+ * process never takes it off: the next process has to find the row again.
+ */
+export class Dispatcher {
+  /** Tasks that a queue without memory refused; there, the mark does not tell them from the others. */
+  readonly #refused = new Set<string>()
+
+  constructor(
+    private readonly adapter: QueueAdapter,
+    private readonly store: TaskStore,
+    private readonly report: ReportError,
+  ) {}
+
+  /** Queues a task. Rejects if the queue refuses; the row stays marked then, and is tried again later. */
+  async dispatch(task: Task, notBefore?: number): Promise<void> {
+    const { id, type, handlerVersion, tags } = task
+    const input: EnqueueInput = { taskId: id, type, handlerVersion, tags }
+    if (notBefore !== undefined) input.notBefore = new Date(notBefore)
+    if (!this.adapter.capabilities.persistent) return this.#dispatchVolatile(input)
+    await this.adapter.enqueue(input)
+    try {
+      await this.store.markEnqueued(id)
+    } catch (error) {
+      // The entry is there; at worst a second one will be, which does no harm.
+      this.report('markEnqueued', error)
+    }
+  }
+
+  /** The same for a task that nobody is waiting for: what fails is reported. */
+  async tryDispatch(task: Task, notBefore?: number): Promise<void> {
+    try {
+      await this.dispatch(task, notBefore)
+    } catch (error) {
+      this.report('enqueue', error)
+    }
+  }
+
+  /** Takes the tasks that a queue without memory refused. */
+  takeRefused(): string[] {
+    const refused = [...this.#refused]
+    this.#refused.clear()
+    return refused
+  }
+
+  async #dispatchVolatile(input: EnqueueInput): Promise<void> {
+    try {
+      await this.adapter.enqueue(input)
+    } catch (error) {
+      this.#refused.add(input.taskId)
+      throw error
+    }
+  }
+}

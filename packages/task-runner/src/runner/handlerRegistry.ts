@@ -1,0 +1,15 @@
+import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+
+/** The handlers that are, or have been, registered in this process, by type and version. */
+export class HandlerRegistry {
+  readonly #byType = new Map<string, Map<number, AnyTaskHandlerDescriptor>>()
+
+  add(handler: AnyTaskHandlerDescriptor): void {
+    const versions = this.#byType.get(handler.type) ?? new Map<number, AnyTaskHandlerDescriptor>()
+    this.#byType.set(handler.type, versions.set(handler.version, handler))
+  }
+
+  find(type: string, version: number): AnyTaskHandlerDescriptor | undefined {
+    return this.#byType.get(type)?.get(version)
+  }
+}

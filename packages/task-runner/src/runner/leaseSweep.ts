@@ -1,0 +1,45 @@
+import type { StoredTask } from '../store/storedTask.js'
+import { Periodic } from '../time/periodic.js'
+import type { RunnerParts } from './runnerParts.js'
+
+const PAGE = 100
+
+/**
+ * Ends leases that have run out, where the queue does not do so: what was running is queued again, what was to be
+ * cancelled is. `onExpired` hears of each, to stop the run if it is in this process.
+ */
+export class LeaseSweep implements Disposable {
+  readonly #periodic: Periodic
+
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly onExpired: (stored: StoredTask) => void,
+  ) {
+    this.#periodic = new Periodic({
+      intervalMs: parts.settings.sweepIntervalMs,
+      run: () => this.#run(),
+      onError: (error) => parts.report('sweep', error),
+    })
+  }
+
+  public [Symbol.dispose](): void {
+    this.#periodic[Symbol.dispose]()
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const expired = await this.parts.store.expireAttempts({ limit: PAGE })
+      for (const stored of expired) await this.#expire(stored)
+      if (expired.length < PAGE) return
+    }
+  }
+
+  async #expire(stored: StoredTask): Promise<void> {
+    const { task, cancelReason } = stored
+    this.onExpired(stored)
+    const at = Date.parse(task.attempts.at(-1)?.finishedAt ?? task.terminalAt ?? new Date().toISOString())
+    this.parts.updates.status(task.type, task.id, task.status, at, cancelReason)
+    if (task.status === 'pending') return this.parts.dispatcher.tryDispatch(task)
+    this.parts.telemetry.emit('onTaskCancelled', { taskId: task.id, type: task.type })
+  }
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+
+import { checkDate } from '../argument/checkDate.js'
+import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
+import { checkTags } from '../argument/checkTags.js'
+import { checkText } from '../argument/checkText.js'
+import { checkType } from '../argument/checkType.js'
+import { checkVersion } from '../argument/checkVersion.js'
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
+import { PayloadError } from '../errors/payloadError.js'
+import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
+import { encodeJson } from '../json/encodeJson.js'
+import type { CreateTask } from '../store/createTask.js'
+import { DEFAULT_RETENTION_POLICY, type TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
+import type { HandlerRegistry } from './handlerRegistry.js'
+import { scopedKey } from './idempotencyScope.js'
+import type { SubmitOptions } from './submitOptions.js'
+
+/** What a submission is checked against. */
+export interface PrepareTaskContext {
+  readonly registry: HandlerRegistry
+  readonly canDelay: boolean
+}
+
+/** Checks what was submitted and makes a row of it. Throws before anything has been written. */
+export const prepareTask = <P>(
+  options: SubmitOptions<P>,
+  status: CreateTask['status'],
+  context: PrepareTaskContext,
+): CreateTask => {
+  const type = checkType('type', options.type)
+  const handlerVersion = checkVersion('handlerVersion', options.handlerVersion)
+  const { notBefore, idempotencyKey, parentTaskId, submittedBy } = options
+  const create: CreateTask = {
+    id: randomUUID(),
+    type,
+    handlerVersion,
+    status,
+    tags: checkTags('tags', options.tags),
+    retentionPolicy: retentionPolicyOf(options, context.registry),
+  }
+  if (notBefore !== undefined) {
+    create.notBefore = checkDate('notBefore', notBefore)
+    if (!context.canDelay) throw new UnsupportedDelayError()
+  }
+  if (parentTaskId !== undefined) create.parentTaskId = checkText('parentTaskId', parentTaskId, 512)
+  if (submittedBy !== undefined) create.submittedBy = checkText('submittedBy', submittedBy, 1024)
+  if (idempotencyKey !== undefined) {
+    create.idempotencyKey = scopedKey(checkText('idempotencyKey', idempotencyKey, 1024), submittedBy, [])
+  }
+  const payloadJson = encodePayload(`a task of type ${JSON.stringify(type)}`, options.payload)
+  if (payloadJson !== undefined) create.payloadJson = payloadJson
+  return create
+}
+
+/** The JSON text of a payload; a `PayloadError` if there is none. */
+export const encodePayload = (subject: string, payload: unknown): string | undefined => {
+  try {
+    return encodeJson(payload)
+  } catch (error) {
+    throw new PayloadError(subject, error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+const retentionPolicyOf = <P>(
+  { type, handlerVersion, retentionPolicy }: SubmitOptions<P>,
+  registry: HandlerRegistry,
+): TaskRetentionPolicy => {
+  const byHandler = registry.find(type, handlerVersion)?.retentionPolicy ?? DEFAULT_RETENTION_POLICY
+  if (retentionPolicy === undefined) return byHandler
+  if (typeof retentionPolicy !== 'object' || retentionPolicy === null) {
+    throw new InvalidArgumentError('retentionPolicy', retentionPolicy, 'an object')
+  }
+  return checkRetentionPolicy({ ...byHandler, ...retentionPolicy })
+}

@@ -1,0 +1,139 @@
+import { IdempotencyConflictError } from '../errors/idempotencyConflictError.js'
+import { InvalidTaskStateError } from '../errors/invalidTaskStateError.js'
+import { UnknownTaskError } from '../errors/unknownTaskError.js'
+import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
+import { canonicalJson } from '../json/canonicalJson.js'
+import { IdempotencyLeases } from '../queue/idempotencyLeases.js'
+import type { CreateResult, CreateTask } from '../store/createTask.js'
+import type { StartResult, StartTask } from '../store/startTask.js'
+import type { StoredTask } from '../store/storedTask.js'
+import type { Task } from '../task/task.js'
+import { taskFromCreate } from '../task/taskFromCreate.js'
+import { checkParents } from './checkParents.js'
+import type { HandlerRegistry } from './handlerRegistry.js'
+import { keyOfScope, scopedKey } from './idempotencyScope.js'
+import { encodePayload, prepareTask } from './prepareTask.js'
+import { presentTask } from './presentTask.js'
+import type { RunnerParts } from './runnerParts.js'
+import type { StartOptions } from './startOptions.js'
+import type { SubmitOptions } from './submitOptions.js'
+
+/** For queues without a lease of their own; these leases hold within this process only. */
+const LOCAL_LEASE_MS = 86_400_000
+
+const dueOf = ({ notBefore }: Task): number | undefined => (notBefore === undefined ? undefined : Date.parse(notBefore))
+
+/** Brings tasks into being and into the queue. */
+export class Submission {
+  readonly #localLeases = new IdempotencyLeases(LOCAL_LEASE_MS)
+
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly registry: HandlerRegistry,
+  ) {}
+
+  async submit<P>(options: SubmitOptions<P>, status: CreateTask['status']): Promise<Task> {
+    const canDelay = this.#canDelay
+    const create = prepareTask(options, status, { registry: this.registry, canDelay })
+    if (create.parentTaskId !== undefined) await checkParents(this.parts.store, create.parentTaskId)
+    if (create.idempotencyKey !== undefined) return this.#submitOnce(create, options.resubmitAfterFailure === true)
+    return this.#settle(create, await this.#create(create))
+  }
+
+  async start<P>(taskId: string, options: StartOptions<P> | undefined): Promise<Task> {
+    const input: StartTask = { taskId }
+    if (options !== undefined && 'payload' in options) {
+      const json = encodePayload(`task ${taskId}`, options.payload)
+      input.payload = json === undefined ? {} : { json }
+    }
+    if (!this.#canDelay) {
+      const stored = await this.parts.store.get(taskId)
+      if (stored?.task.notBefore !== undefined) throw new UnsupportedDelayError()
+    }
+    const result = await this.#start(input)
+    if (result.kind === 'started') return presentTask(result.stored)
+    if (result.stored === undefined) throw new UnknownTaskError(taskId)
+    throw new InvalidTaskStateError(taskId, result.stored.task.status, 'draft')
+  }
+
+  get #canDelay(): boolean {
+    return this.parts.adapter.capabilities.delayedDispatch
+  }
+
+  /** Whoever comes with a key makes the task of the key's holder if it is missing, so nobody has to wait for anybody. */
+  async #submitOnce(create: CreateTask, resubmitAfterFailure: boolean): Promise<Task> {
+    const { idempotencyKey = '', submittedBy } = create
+    const key = keyOfScope(idempotencyKey)
+    for (const failed: string[] = []; ;) {
+      const attempt = { ...create, idempotencyKey: scopedKey(key, submittedBy, failed) }
+      const result = await this.#createOnce(attempt)
+      if (result.kind === 'created') return this.#settle({ ...attempt, id: result.taskId }, result)
+      const { stored } = result
+      const { id, status, payload } = stored.task
+      if (resubmitAfterFailure && (status === 'failed' || status === 'cancelled')) {
+        failed.push(id)
+        continue
+      }
+      const own: unknown = create.payloadJson === undefined ? undefined : JSON.parse(create.payloadJson)
+      if (canonicalJson(payload) !== canonicalJson(own)) throw new IdempotencyConflictError(create.type, key, id)
+      return status === 'draft' && create.status === 'pending' ? this.#startHeld(stored) : presentTask(stored)
+    }
+  }
+
+  /** The key belongs to a draft, and whoever submits wants it to run. */
+  async #startHeld({ task }: StoredTask): Promise<Task> {
+    const result = await this.#start({ taskId: task.id })
+    return presentTask({ task: result.stored?.task ?? task })
+  }
+
+  #create(create: CreateTask): Promise<CreateResult> {
+    const { joint, store } = this.parts
+    return joint === undefined || create.status === 'draft' ? store.create(create) : joint.submit(create)
+  }
+
+  async #createOnce(create: CreateTask): Promise<CreateResult> {
+    const { joint, adapter, store } = this.parts
+    if (joint !== undefined && create.status === 'pending') return joint.submit(create)
+    const { type, idempotencyKey: key = '', id: taskId } = create
+    const id =
+      adapter.acquireIdempotencyLease === undefined
+        ? this.#localLeases.acquire(type, key, taskId)
+        : await adapter.acquireIdempotencyLease({ type, key, taskId })
+    return store.create({ ...create, id })
+  }
+
+  async #settle(create: CreateTask, result: CreateResult): Promise<Task> {
+    // A random id that exists already is our own: the first answer got lost and the step was taken again.
+    if (result.kind === 'exists') return presentTask(result.stored)
+    const task = taskFromCreate(create, result.at)
+    this.#announce(task, result.at, create.payloadJson)
+    if (this.parts.joint === undefined && task.status === 'pending') {
+      await this.parts.dispatcher.dispatch(task, create.notBefore)
+    }
+    return presentTask({ task })
+  }
+
+  async #start(input: StartTask): Promise<StartResult> {
+    const { joint, store, dispatcher } = this.parts
+    const result = joint === undefined ? await store.start(input) : await joint.start(input)
+    if (result.kind === 'refused') return result
+    const { task } = result.stored
+    this.#announce(task, result.at, input.payload === undefined ? undefined : input.payload.json)
+    if (joint === undefined) await dispatcher.dispatch(task, dueOf(task))
+    return result
+  }
+
+  #announce(task: Task, at: number, payloadJson: string | undefined): void {
+    const { updates, telemetry } = this.parts
+    const { id, type, status, parentTaskId } = task
+    updates.status(type, id, status, at)
+    if (status === 'draft' || !telemetry.hasListeners('onTaskSubmitted')) return
+    const json = payloadJson ?? JSON.stringify(task.payload) ?? ''
+    telemetry.emit('onTaskSubmitted', {
+      taskId: id,
+      type,
+      payloadBytes: Buffer.byteLength(json),
+      ...(parentTaskId !== undefined && { parentTaskId }),
+    })
+  }
+}

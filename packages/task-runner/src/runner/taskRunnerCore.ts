@@ -1,0 +1,168 @@
+import { checkText } from '../argument/checkText.js'
+import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
+import type { StoredTask } from '../store/storedTask.js'
+import type { Task } from '../task/task.js'
+import type { TaskTreeNode } from '../task/taskTreeNode.js'
+import type { TaskUpdate } from '../task/taskUpdate.js'
+import { createErrorReporter } from '../telemetry/createErrorReporter.js'
+import type { RegisterWorkerOptions } from '../worker/registerWorkerOptions.js'
+import type { Worker } from '../worker/worker.js'
+import { WorkerRuntime } from '../worker/workerRuntime.js'
+import { Cancellation } from './cancellation.js'
+import { checkCapabilities } from './checkCapabilities.js'
+import { Dispatcher } from './dispatcher.js'
+import { HandlerRegistry } from './handlerRegistry.js'
+import { LeaseSweep } from './leaseSweep.js'
+import { presentTask } from './presentTask.js'
+import { readTree } from './readTree.js'
+import { Reconciler } from './reconciler.js'
+import type { RunnerParts } from './runnerParts.js'
+import type { StartOptions } from './startOptions.js'
+import { Submission } from './submission.js'
+import type { SubmitOptions } from './submitOptions.js'
+import type { TaskRunner } from './taskRunner.js'
+import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
+import type { TaskRunnerCoreDeps } from './taskRunnerCoreDeps.js'
+import { coreSettings, type TaskRunnerCoreOptions } from './taskRunnerCoreOptions.js'
+import { Updates } from './updates.js'
+
+/**
+ * A task runner over any queue and any store. Concrete runners extend it, and dispose first the core, then their queue.
+ *
+ * Where queue and store share a broker (`QueueAdapter.joint`), each step of a task is one atomic step. Otherwise the row
+ * is written first, and a reconciler brings those rows into the queue whose entry a crash prevented.
+ *
+ * `Symbol.asyncDispose` fires the signals of all running handlers, waits until their tasks are ended or handed back, and
+ * resolves then. `Symbol.dispose` begins the same and does not wait.
+ *
+ * @example
+ * const runner = new TaskRunnerCore({ injector, bus, blobStore, store, telemetry, queueAdapter })
+ */
+export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
+  public readonly capabilities: TaskRunnerCapabilities
+  readonly #parts: RunnerParts
+  readonly #registry = new HandlerRegistry()
+  readonly #submission: Submission
+  readonly #cancellation: Cancellation
+  readonly #timers: Disposable[] = []
+  /** Disposed workers stay in until their last handler has ended. */
+  readonly #workers = new Set<WorkerRuntime>()
+  #closing: Promise<void> | undefined
+
+  constructor(deps: TaskRunnerCoreDeps, options: TaskRunnerCoreOptions = {}) {
+    const { injector, bus, blobStore, store, telemetry, queueAdapter: adapter } = deps
+    const settings = coreSettings(options)
+    const { persistent, distributed, fleetCapEnforcement, delayedDispatch, brokerSideReclaim } = adapter.capabilities
+    this.capabilities = Object.freeze({
+      persistent,
+      fleetCapEnforcement,
+      delayedDispatch,
+      maxPayloadBytes: Infinity,
+      distributed,
+    })
+    const report = createErrorReporter(telemetry)
+    checkCapabilities(this, { blobStore, bus, how: settings.capabilityCheck, report })
+    this.#parts = {
+      injector,
+      blobStore,
+      store,
+      adapter,
+      joint: adapter.joint?.(store),
+      telemetry,
+      updates: new Updates(bus, report),
+      dispatcher: new Dispatcher(adapter, store, report),
+      settings,
+      report,
+    }
+    this.#submission = new Submission(this.#parts, this.#registry)
+    this.#cancellation = new Cancellation(this.#parts, (taskIds, reason) => {
+      for (const worker of this.#workers) worker.cancel(taskIds, reason)
+    })
+    if (this.#parts.joint !== undefined) return
+    this.#timers.push(new Reconciler(this.#parts))
+    if (!brokerSideReclaim) this.#timers.push(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))
+  }
+
+  public async submit<P>(options: SubmitOptions<P>): Promise<Task> {
+    this.#assertUsable()
+    return this.#submission.submit(options, 'pending')
+  }
+
+  public async draft<P>(options: SubmitOptions<P>): Promise<Task> {
+    this.#assertUsable()
+    return this.#submission.submit(options, 'draft')
+  }
+
+  public async start<P>(taskId: string, options?: StartOptions<P>): Promise<Task> {
+    this.#assertUsable()
+    return this.#submission.start(checkTaskId(taskId), options)
+  }
+
+  public async cancel(taskId: string, reason?: string): Promise<void> {
+    this.#assertUsable()
+    await this.#cancellation.cancel(checkTaskId(taskId), reason)
+  }
+
+  public async get(taskId: string): Promise<Task | undefined> {
+    this.#assertUsable()
+    const stored = await this.#parts.store.get(checkTaskId(taskId))
+    return stored && presentTask(stored)
+  }
+
+  public async getTree(taskId: string): Promise<TaskTreeNode> {
+    this.#assertUsable()
+    return readTree(this.#parts.store, checkTaskId(taskId))
+  }
+
+  public subscribe(taskId: string, handler: (update: TaskUpdate) => void): Disposable {
+    this.#assertUsable()
+    const { updates, store } = this.#parts
+    return updates.subscribe(checkTaskId(taskId), handler, async () => (await store.get(taskId))?.task.type)
+  }
+
+  public subscribeByType(type: string, handler: (update: TaskUpdate) => void): Disposable {
+    this.#assertUsable()
+    return this.#parts.updates.subscribeByType(checkText('type', type, 512), handler)
+  }
+
+  public registerWorker(options: RegisterWorkerOptions): Worker {
+    this.#assertUsable()
+    const worker = new WorkerRuntime(this.#parts, options, (ended) => this.#workers.delete(ended))
+    this.#workers.add(worker)
+    for (const handler of worker.handlers) this.#registry.add(handler)
+    return worker
+  }
+
+  public [Symbol.dispose](): void {
+    void this.#close()
+  }
+
+  public [Symbol.asyncDispose](): Promise<void> {
+    return this.#close()
+  }
+
+  /** Never rejects. */
+  #close(): Promise<void> {
+    this.#closing ??= this.#closeOnce()
+    return this.#closing
+  }
+
+  async #closeOnce(): Promise<void> {
+    for (const timer of this.#timers) timer[Symbol.dispose]()
+    this.#parts.updates[Symbol.dispose]()
+    const reason = new RunnerDisposedError()
+    const closed = await Promise.allSettled([...this.#workers].map((worker) => worker.close(0, reason)))
+    for (const result of closed) if (result.status === 'rejected') this.#parts.report('dispose', result.reason)
+  }
+
+  #loseRun({ task }: StoredTask): void {
+    const attempt = task.attempts.at(-1)?.attempt ?? 0
+    for (const worker of this.#workers) worker.loseRun(task.id, attempt)
+  }
+
+  #assertUsable(): void {
+    if (this.#closing !== undefined) throw new RunnerDisposedError()
+  }
+}
+
+const checkTaskId = (taskId: unknown): string => checkText('taskId', taskId, 512)

@@ -1,0 +1,53 @@
+import { checkNumber } from '../argument/checkNumber.js'
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
+
+/** How a runner core differs from the default. Times are milliseconds. */
+export interface TaskRunnerCoreOptions {
+  /**
+   * How often pending tasks are looked for whose entry never reached the queue; Infinity: never. Lower values mend a
+   * crash between row and entry sooner and ask the store more often. @default 30_000
+   */
+  reconcilerIntervalMs?: number
+  /**
+   * How often leases that have run out are looked for, where the queue does not do so itself; Infinity: never.
+   * @default 1_000
+   */
+  sweepIntervalMs?: number
+  /** The longest time between two heartbeats of a run, whatever its visibility. @default 20_000 */
+  heartbeatIntervalMs?: number
+  /** Lost attempts (worker died or stood still) after which a task fails for good; Infinity: never. @default 5 */
+  maxLostAttempts?: number
+  /** How long `Worker[Symbol.asyncDispose]` lets handlers go on before their signals fire. @default 10_000 */
+  drainTimeoutMs?: number
+  /** How long a disposal waits for handlers whose signal has fired, before it takes their task away. @default 5_000 */
+  abortTimeoutMs?: number
+  /**
+   * What to do if several nodes share the queue but blobs or updates stay on one node: `throw` from the constructor,
+   * `warn` (a process warning and an `onTaskRunnerError`), or nothing. @default 'warn'
+   */
+  capabilityCheck?: 'throw' | 'warn' | 'off'
+}
+
+/** The options with their defaults. */
+export type CoreSettings = Readonly<Required<TaskRunnerCoreOptions>>
+
+const OFF = 'never'
+
+/** Fills in the defaults and checks the rest. */
+export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
+  const number = (property: keyof TaskRunnerCoreOptions, byDefault: number, min: number, infinity?: string): number =>
+    checkNumber(property, options[property] ?? byDefault, { min, ...(infinity !== undefined && { infinity }) })
+  const { capabilityCheck = 'warn' } = options
+  if (!['throw', 'warn', 'off'].includes(capabilityCheck)) {
+    throw new InvalidArgumentError('capabilityCheck', capabilityCheck, '"throw", "warn" or "off"')
+  }
+  return {
+    reconcilerIntervalMs: number('reconcilerIntervalMs', 30_000, 1, OFF),
+    sweepIntervalMs: number('sweepIntervalMs', 1_000, 1, OFF),
+    heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
+    maxLostAttempts: number('maxLostAttempts', 5, 1, OFF),
+    drainTimeoutMs: number('drainTimeoutMs', 10_000, 0, 'no limit'),
+    abortTimeoutMs: number('abortTimeoutMs', 5_000, 0, 'no limit'),
+    capabilityCheck,
+  }
+}

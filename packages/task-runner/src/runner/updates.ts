@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+
+import type { CrossNodeBus } from '@furystack/cross-node-bus'
+
+import type { TaskStatus } from '../task/taskStatus.js'
+import type { TaskUpdate } from '../task/taskUpdate.js'
+import type { ReportError } from '../telemetry/createErrorReporter.js'
+import { BusFeeds } from './busFeeds.js'
+import { SubscriberMap, type UpdateHandler } from './subscriberMap.js'
+import { topicsOf } from './topicsOf.js'
+
+/**
+ * Where updates of tasks go out and come in. Those of this runner reach its subscribers at once and then the bus; those
+ * of other runners come from the bus, which is only listened to for types that somebody is interested in.
+ */
+export class Updates implements Disposable {
+  /** Marks what this runner puts on the bus, so that it knows it again. */
+  readonly #via = randomUUID()
+  readonly #byTask: SubscriberMap
+  readonly #byType: SubscriberMap
+  readonly #feeds: BusFeeds
+
+  constructor(
+    private readonly bus: CrossNodeBus,
+    private readonly report: ReportError,
+  ) {
+    this.#byTask = new SubscriberMap(report)
+    this.#byType = new SubscriberMap(report)
+    this.#feeds = new BusFeeds(bus, this.#via, report, (type, update) => this.#deliver(type, update))
+  }
+
+  /** Tells that a task has a status since `at` (epoch milliseconds). */
+  status(type: string, taskId: string, status: TaskStatus, at: number, reason?: string): void {
+    const via = this.#via
+    const time = new Date(at).toISOString()
+    if (this.#hasListeners) {
+      const update: TaskUpdate = { kind: 'status', taskId, status, at: time }
+      this.#deliver(type, reason === undefined ? update : { ...update, reason })
+    }
+    this.#send(topicsOf(type).status, { kind: 'status', taskId, status, at: time, reason, via })
+  }
+
+  /** Tells how far a task is. */
+  progress(type: string, taskId: string, percent: number, meta: unknown, at: number): void {
+    const via = this.#via
+    const time = new Date(at).toISOString()
+    if (this.#hasListeners) {
+      const update: TaskUpdate = { kind: 'progress', taskId, percent, at: time }
+      this.#deliver(type, meta === undefined ? update : { ...update, meta })
+    }
+    this.#send(topicsOf(type).progress, { kind: 'progress', taskId, percent, meta, at: time, via })
+  }
+
+  /** Asks whoever runs one of these tasks to stop. */
+  requestCancel(type: string, taskIds: readonly string[], reason: string | undefined): void {
+    this.#send(topicsOf(type).cancel, { taskIds, reason })
+  }
+
+  /** Calls back for each request to cancel tasks of a type, from whatever runner. */
+  onCancelRequest(type: string, handler: (taskIds: readonly unknown[], reason?: string) => void): Disposable {
+    return this.bus.subscribe(topicsOf(type).cancel, ({ payload }) => {
+      const { taskIds, reason } = (payload ?? {}) as { taskIds?: unknown; reason?: unknown }
+      if (Array.isArray(taskIds)) handler(taskIds, typeof reason === 'string' ? reason : undefined)
+    })
+  }
+
+  /** `findType` is asked in the background, as the bus is listened to by type. */
+  subscribe(taskId: string, handler: UpdateHandler, findType: () => Promise<string | undefined>): Disposable {
+    const local = this.#byTask.add(taskId, handler)
+    const remote = this.#feeds.openWhenKnown(taskId, findType)
+    return {
+      [Symbol.dispose]: () => {
+        local[Symbol.dispose]()
+        remote[Symbol.dispose]()
+      },
+    }
+  }
+
+  subscribeByType(type: string, handler: UpdateHandler): Disposable {
+    const local = this.#byType.add(type, handler)
+    const remote = this.#feeds.open(type)
+    return {
+      [Symbol.dispose]: () => {
+        local[Symbol.dispose]()
+        remote[Symbol.dispose]()
+      },
+    }
+  }
+
+  /** Drops all subscribers. What still goes out goes to the bus only. */
+  public [Symbol.dispose](): void {
+    this.#byTask.clear()
+    this.#byType.clear()
+    this.#feeds[Symbol.dispose]()
+  }
+
+  get #hasListeners(): boolean {
+    return this.#byTask.size > 0 || this.#byType.size > 0
+  }
+
+  #deliver(type: string, update: TaskUpdate): void {
+    this.#byTask.deliver(update.taskId, update)
+    this.#byType.deliver(type, update)
+  }
+
+  #send(topic: string, payload: unknown): void {
+    try {
+      this.bus.publish(topic, payload).catch(this.#publishFailed)
+    } catch (error) {
+      this.#publishFailed(error)
+    }
+  }
+
+  readonly #publishFailed = (error: unknown): void => this.report('publish', error)
+}

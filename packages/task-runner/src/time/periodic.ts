@@ -1,0 +1,53 @@
+import { longTimeout } from './longTimeout.js'
+
+/** What is to be done again and again. */
+export interface PeriodicOptions {
+  /** Pause between the end of a run and the next, in milliseconds; anything that is not finite switches it off. */
+  intervalMs: number
+  /** Whether the first run is at once, not after a pause. */
+  immediately?: boolean
+  run(): Promise<void>
+  onError(error: unknown): void
+}
+
+/**
+ * Runs something again and again, never twice at a time, each pause up to a tenth shorter or longer so that many
+ * processes do not keep step. A run that fails is reported, and the next one comes all the same.
+ *
+ * @example
+ * using sweep = new Periodic({ intervalMs: 1000, run: () => sweepOnce(), onError: console.error })
+ */
+export class Periodic implements Disposable {
+  readonly #options: PeriodicOptions
+  #cancel: (() => void) | undefined
+  #stopped = false
+
+  constructor(options: PeriodicOptions) {
+    this.#options = options
+    if (!Number.isFinite(options.intervalMs)) return
+    if (options.immediately === true) this.#arm(0)
+    else this.#rest()
+  }
+
+  public [Symbol.dispose](): void {
+    this.#stopped = true
+    this.#cancel?.()
+  }
+
+  #rest(): void {
+    this.#arm(this.#options.intervalMs * (0.9 + Math.random() * 0.2))
+  }
+
+  #arm(delayMs: number): void {
+    if (!this.#stopped) this.#cancel = longTimeout(() => void this.#run(), delayMs)
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#options.run()
+    } catch (error) {
+      if (!this.#stopped) this.#options.onError(error)
+    }
+    this.#rest()
+  }
+}

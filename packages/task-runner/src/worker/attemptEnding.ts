@@ -1,0 +1,79 @@
+import type { ClaimOutcome } from '../queue/claimOutcome.js'
+import type { RunnerParts } from '../runner/runnerParts.js'
+import type { AttemptOutcome, FinishResult } from '../store/finishAttempt.js'
+import type { Task } from '../task/task.js'
+import type { TerminalStatus } from '../task/taskStatus.js'
+import { AttemptFinisher } from './attemptFinisher.js'
+import type { Run } from './run.js'
+
+const SUCCESS: ClaimOutcome = { kind: 'success' }
+const FAILED: ClaimOutcome = { kind: 'failed' }
+const CANCELLED: ClaimOutcome = { kind: 'cancelled' }
+const REQUEUE: ClaimOutcome = { kind: 'requeue' }
+
+type Finished = FinishResult & { kind: 'finished' }
+
+/** Ends attempts: row first, then subscribers and telemetry, then the entry of a retry, then the answer to the queue. */
+export class AttemptEnding {
+  readonly #finisher: AttemptFinisher
+
+  constructor(
+    private readonly parts: RunnerParts,
+    isClosing: () => boolean,
+  ) {
+    this.#finisher = new AttemptFinisher(parts, isClosing)
+  }
+
+  async end(run: Run, task: Task, outcome: AttemptOutcome): Promise<ClaimOutcome> {
+    const result = await this.#finisher.finish(run, outcome)
+    if (result === undefined) return REQUEUE
+    if (result.kind === 'lost') return this.lost(run)
+    this.parts.updates.status(run.type, run.taskId, result.status, result.at, result.cancelReason)
+    this.#tell(run, outcome, result)
+    switch (result.status) {
+      case 'succeeded':
+        return SUCCESS
+      case 'cancelled':
+        return CANCELLED
+      case 'failed':
+        return FAILED
+      default:
+        return this.#runAgain(task, outcome, result)
+    }
+  }
+
+  /** Somebody else's task: there is nothing to write and nothing to run again. */
+  lost({ taskId, type, attempt, workerId }: Run): ClaimOutcome {
+    const { telemetry } = this.parts
+    if (telemetry.hasListeners('onTaskLeaseLost')) {
+      telemetry.emit('onTaskLeaseLost', { taskId, type, attempt, workerId })
+    }
+    return SUCCESS
+  }
+
+  async #runAgain(task: Task, outcome: AttemptOutcome, { notBefore }: Finished): Promise<ClaimOutcome> {
+    const { joint, dispatcher } = this.parts
+    if (outcome.kind !== 'released') {
+      if (joint === undefined) await dispatcher.tryDispatch(task, notBefore)
+      return FAILED
+    }
+    // A joint step has put the entry back already. Otherwise the queue does, and until it has, the row stays marked.
+    if (joint !== undefined || notBefore === undefined) return REQUEUE
+    return { kind: 'requeue', notBefore: new Date(notBefore) }
+  }
+
+  #tell(run: Run, outcome: AttemptOutcome, { status, at }: Finished): void {
+    const { telemetry } = this.parts
+    const { taskId, type, attempt } = run
+    if (outcome.kind === 'failed' && status !== 'cancelled' && telemetry.hasListeners('onTaskFailed')) {
+      const error = { name: outcome.error.name, message: outcome.error.message }
+      telemetry.emit('onTaskFailed', { taskId, type, attempt, willRetry: status === 'pending', error })
+    }
+    if (status === 'pending') return
+    if (status === 'cancelled') telemetry.emit('onTaskCancelled', { taskId, type })
+    if (telemetry.hasListeners('onTaskCompleted')) {
+      const durationMs = Math.max(0, at - run.startedAt)
+      telemetry.emit('onTaskCompleted', { taskId, type, status: status as TerminalStatus, attempt, durationMs })
+    }
+  }
+}

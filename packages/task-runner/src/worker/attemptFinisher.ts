@@ -1,0 +1,55 @@
+import type { RunnerParts } from '../runner/runnerParts.js'
+import type { AttemptOutcome, FinishAttempt, FinishResult } from '../store/finishAttempt.js'
+import { isTerminalStatus } from '../task/taskStatus.js'
+import { pause } from '../time/pause.js'
+import type { Run } from './run.js'
+
+const FIRST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 2_000
+/** A worker that is being disposed does not wait for a store that is away. */
+const CLOSING_LIMIT_MS = 1_000
+
+/**
+ * Writes how an attempt ended, again and again while the store is in trouble and the lease lasts: what a handler has
+ * done must not be lost to a moment's trouble.
+ */
+export class AttemptFinisher {
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly isClosing: () => boolean,
+  ) {}
+
+  /** Answers `undefined` if it could not be written. Reports trouble, never rejects. */
+  async finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
+    const { taskId, attempt, workerId, startedAt } = run
+    const input: FinishAttempt = { taskId, attempt, workerId, startedAt, outcome }
+    const began = performance.now()
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        const result = await this.#write(run, input)
+        return pauseMs > FIRST_PAUSE_MS && result.kind === 'lost' ? await this.#unlessDoneBefore(input, result) : result
+      } catch (error) {
+        this.parts.report('finish', error)
+      }
+      const limit = this.isClosing() ? Math.min(run.leaseEndsAt, began + CLOSING_LIMIT_MS) : run.leaseEndsAt
+      if (performance.now() + pauseMs >= limit) return undefined
+      await pause(pauseMs)
+    }
+  }
+
+  #write({ claim }: Run, input: FinishAttempt): Promise<FinishResult> {
+    const { joint, store } = this.parts
+    return joint === undefined ? store.finishAttempt(input) : joint.finish(claim, input)
+  }
+
+  /** A write whose answer got lost may have been made; the row tells. */
+  async #unlessDoneBefore({ taskId, attempt, workerId }: FinishAttempt, lost: FinishResult): Promise<FinishResult> {
+    const stored = await this.parts.store.get(taskId)
+    const last = stored?.task.attempts.at(-1)
+    if (stored === undefined || last?.attempt !== attempt || last.workerId !== workerId) return lost
+    const { task, cancelReason } = stored
+    if (!isTerminalStatus(task.status) || last.status === 'timed-out') return lost
+    const at = Date.parse(task.terminalAt ?? task.submittedAt)
+    return { kind: 'finished', status: task.status, at, ...(cancelReason !== undefined && { cancelReason }) }
+  }
+}

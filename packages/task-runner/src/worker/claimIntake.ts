@@ -1,0 +1,132 @@
+import { MissingTaskRowError } from '../errors/missingTaskRowError.js'
+import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+import type { ClaimOutcome } from '../queue/claimOutcome.js'
+import type { ClaimedTask } from '../queue/queueAdapter.js'
+import { workerSatisfiesTags } from '../queue/workerSatisfiesTags.js'
+import type { RunnerParts } from '../runner/runnerParts.js'
+import type { BeginResult } from '../store/beginAttempt.js'
+import type { Task } from '../task/task.js'
+import { GrowingDelays } from '../time/growingDelays.js'
+import type { HandlerTable } from './handlerTable.js'
+
+type Begun = BeginResult & { kind: 'begun' }
+type Refused = BeginResult & { kind: 'refused' }
+
+/** Either an answer for the queue, or an attempt: with a handler, or without if this worker cannot run it after all. */
+export type Intake =
+  | { readonly kind: 'answer'; readonly outcome: ClaimOutcome }
+  | { readonly kind: 'run'; readonly begun: Begun; readonly handler: AnyTaskHandlerDescriptor }
+  | { readonly kind: 'giveBack'; readonly begun: Begun; readonly delayMs: number }
+
+/** How long a row may be missing before its entry is taken for lost. */
+const MISSING_LIMIT_MS = 600_000
+/** A live lease is looked at again after this, at the earliest. */
+const OWNED_AGAIN_MS = 100
+
+/** For a type that this worker has no handler for. */
+const DEFAULT_VISIBILITY_MS = 60_000
+
+const answer = (outcome: ClaimOutcome): Intake => ({ kind: 'answer', outcome })
+const requeueAfter = (delayMs: number): Intake =>
+  answer({ kind: 'requeue', notBefore: new Date(Date.now() + Math.ceil(delayMs)) })
+
+/** Decides what is to be done about a claim. */
+export class ClaimIntake {
+  readonly #missing = new GrowingDelays({ firstMs: 250, maxMs: 30_000 })
+  readonly #misfits = new GrowingDelays({ firstMs: 250, maxMs: 5_000 })
+
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly workerId: string,
+    private readonly tags: readonly string[],
+    private readonly handlers: HandlerTable,
+  ) {}
+
+  /** Rejects for trouble of the store. */
+  async take(claim: ClaimedTask): Promise<Intake> {
+    if (claim.begun !== undefined) return this.#decide(claim, claim.begun)
+    // Not begun yet, so a task that does not fit can go back without a trace in its row.
+    const stored = await this.parts.store.get(claim.taskId)
+    if (stored === undefined) return this.#missingRow(claim)
+    const { status } = stored.task
+    const handler = this.#fit(stored.task)
+    if (typeof handler === 'string' && (status === 'pending' || status === 'running')) {
+      return requeueAfter(this.#misfit(stored.task, handler))
+    }
+    const begun = await this.parts.store.beginAttempt({
+      taskId: claim.taskId,
+      workerId: this.workerId,
+      visibilityTimeoutMs: this.#visibilityOf(claim, handler),
+      redelivered: claim.redelivered === true,
+    })
+    return this.#decide(claim, begun)
+  }
+
+  #decide(claim: ClaimedTask, begun: BeginResult): Intake {
+    switch (begun.kind) {
+      case 'begun':
+        return this.#begun(begun)
+      case 'cancelled':
+        return this.#cancelled(begun)
+      case 'refused':
+        return this.#refused(claim, begun)
+    }
+  }
+
+  #begun(begun: Begun): Intake {
+    const { task } = begun.stored
+    const handler = this.#fit(task)
+    if (typeof handler === 'string') return { kind: 'giveBack', begun, delayMs: this.#misfit(task, handler) }
+    this.#missing.forget(task.id)
+    this.#misfits.forget(task.id)
+    return { kind: 'run', begun, handler }
+  }
+
+  #cancelled({ stored: { task, cancelReason }, at }: BeginResult & { kind: 'cancelled' }): Intake {
+    this.parts.updates.status(task.type, task.id, 'cancelled', at, cancelReason)
+    this.parts.telemetry.emit('onTaskCancelled', { taskId: task.id, type: task.type })
+    return answer({ kind: 'cancelled' })
+  }
+
+  #refused(claim: ClaimedTask, { reason, leaseUntil }: Refused): Intake {
+    if (reason === 'missing') return this.#missingRow(claim)
+    if (reason === 'stale') return answer({ kind: 'success' })
+    // A plain duplicate may go. But if the queue redelivers without saying so, this may be all that is left of a claim
+    // whose worker died, so it has to come back when that worker's lease is over.
+    const mayBeRedelivery = claim.redelivered === undefined && this.parts.adapter.capabilities.brokerSideReclaim
+    if (!mayBeRedelivery) return answer({ kind: 'success' })
+    const leaseMs = (leaseUntil ?? 0) - Date.now()
+    return requeueAfter(Math.max(OWNED_AGAIN_MS, Math.min(leaseMs, this.#visibilityOf(claim, undefined))))
+  }
+
+  #missingRow({ taskId, type }: ClaimedTask): Intake {
+    const { delayMs, count, sinceMs } = this.#missing.next(taskId)
+    if (sinceMs < MISSING_LIMIT_MS) return requeueAfter(delayMs)
+    this.#missing.forget(taskId)
+    this.parts.report('claim', new MissingTaskRowError(taskId, type, count))
+    return answer({ kind: 'success' })
+  }
+
+  #visibilityOf(
+    { type, visibilityTimeoutMs }: ClaimedTask,
+    handler: AnyTaskHandlerDescriptor | string | undefined,
+  ): number {
+    if (visibilityTimeoutMs !== undefined) return visibilityTimeoutMs
+    if (typeof handler === 'object') return handler.visibilityTimeoutMs
+    return this.handlers.visibilityTimeoutMs[type] ?? DEFAULT_VISIBILITY_MS
+  }
+
+  #fit({ type, handlerVersion, tags }: Task): AnyTaskHandlerDescriptor | 'version' | 'tags' {
+    const handler = this.handlers.find(type, handlerVersion)
+    if (handler === undefined) return 'version'
+    return tags.length === 0 || workerSatisfiesTags(this.tags, tags) ? handler : 'tags'
+  }
+
+  #misfit({ id, type, handlerVersion, tags }: Task, reason: 'version' | 'tags'): number {
+    const { telemetry } = this.parts
+    if (telemetry.hasListeners('onTaskMisfit')) {
+      telemetry.emit('onTaskMisfit', { taskId: id, type, handlerVersion, tags, workerId: this.workerId, reason })
+    }
+    return this.#misfits.next(id).delayMs
+  }
+}

@@ -1,0 +1,105 @@
+import { LostAttemptsError } from '../errors/lostAttemptsError.js'
+import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+import { defineTaskHandler } from '../handler/defineTaskHandler.js'
+import type { ClaimOutcome } from '../queue/claimOutcome.js'
+import type { ClaimedTask } from '../queue/queueAdapter.js'
+import type { RunnerParts } from '../runner/runnerParts.js'
+import type { BeginResult } from '../store/beginAttempt.js'
+import type { AttemptOutcome } from '../store/finishAttempt.js'
+import type { Task } from '../task/task.js'
+import { AttemptEnding } from './attemptEnding.js'
+import { attemptOutcomeOf } from './attemptOutcomeOf.js'
+import { dueSince } from './dueSince.js'
+import { HeartbeatTimer } from './heartbeatTimer.js'
+import { Run } from './run.js'
+import { RunContext } from './runContext.js'
+import { toAttemptError } from './toAttemptError.js'
+
+type Begun = BeginResult & { kind: 'begun' }
+
+/** Stands for the handler of an attempt that is only ended. */
+const NO_HANDLER = defineTaskHandler({ type: 'none', version: 1, handler: () => Promise.resolve() })
+
+/** What a run has to know about its worker. */
+export interface ClaimRunnerWorker {
+  /** Tells a run that begins now whatever it missed. */
+  greet(run: Run): void
+  isClosing(): boolean
+}
+
+/** Takes attempts that have begun through their handlers to their ends. */
+export class ClaimRunner implements Disposable {
+  /** The runs whose handlers are running. */
+  readonly #open = new Set<Run>()
+  readonly #heartbeats: HeartbeatTimer
+  readonly #ending: AttemptEnding
+
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly workerId: string,
+    private readonly worker: ClaimRunnerWorker,
+  ) {
+    this.#heartbeats = new HeartbeatTimer(parts)
+    this.#ending = new AttemptEnding(parts, () => worker.isClosing())
+  }
+
+  get runs(): ReadonlySet<Run> {
+    return this.#open
+  }
+
+  /** Never rejects. */
+  async run(claim: ClaimedTask, begun: Begun, handler: AnyTaskHandlerDescriptor): Promise<ClaimOutcome> {
+    const { task, losses } = begun.stored
+    const run = new Run(claim, begun, handler, this.workerId)
+    if (losses >= this.parts.settings.maxLostAttempts) return this.#giveUp(run, task, losses)
+    this.#announce(task, begun.at)
+    this.#openRun(run)
+    const context = new RunContext(this.parts, this.#heartbeats, run, task.payload)
+    const end = await run.runHandler(() => handler.handler(context, task.payload))
+    this.#closeRun(run)
+    if (run.progress !== undefined) await run.progress.close()
+    if (run.stop?.kind === 'lost') return this.#ending.lost(run)
+    return this.#ending.end(run, task, attemptOutcomeOf(run, end))
+  }
+
+  /** Hands an attempt back that has begun, but is not to be run here. */
+  giveBack(claim: ClaimedTask, begun: Begun, delayMs: number): Promise<ClaimOutcome> {
+    const outcome: AttemptOutcome = delayMs > 0 ? { kind: 'released', delayMs } : { kind: 'released' }
+    return this.#ending.end(new Run(claim, begun, NO_HANDLER, this.workerId), begun.stored.task, outcome)
+  }
+
+  public [Symbol.dispose](): void {
+    this.#heartbeats[Symbol.dispose]()
+  }
+
+  #giveUp(run: Run, task: Task, losses: number): Promise<ClaimOutcome> {
+    const error = toAttemptError(new LostAttemptsError(task.id, losses))
+    return this.#ending.end(run, task, { kind: 'failed', error })
+  }
+
+  #openRun(run: Run): void {
+    this.#open.add(run)
+    this.#heartbeats.add(run)
+    const lost = run.claim.lease?.lost
+    if (lost?.aborted === true) run.onBrokerLost()
+    else lost?.addEventListener('abort', run.onBrokerLost)
+    this.worker.greet(run)
+  }
+
+  #closeRun(run: Run): void {
+    run.hasEnded = true
+    this.#open.delete(run)
+    this.#heartbeats.remove(run)
+    run.claim.lease?.lost.removeEventListener('abort', run.onBrokerLost)
+  }
+
+  #announce(task: Task, at: number): void {
+    const { updates, telemetry } = this.parts
+    const { id, type } = task
+    updates.status(type, id, 'claimed', at)
+    updates.status(type, id, 'running', at)
+    if (!telemetry.hasListeners('onTaskClaimed')) return
+    const queueLagMs = Math.max(0, at - dueSince(task))
+    telemetry.emit('onTaskClaimed', { taskId: id, type, workerId: this.workerId, queueLagMs })
+  }
+}

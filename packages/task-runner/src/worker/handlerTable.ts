@@ -1,0 +1,74 @@
+import { checkVersion } from '../argument/checkVersion.js'
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
+import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+
+interface TypeHandlers {
+  readonly byVersion: Map<number, AnyTaskHandlerDescriptor>
+  newest: AnyTaskHandlerDescriptor
+  /** The versions that were listed for the type; empty if none were. */
+  readonly listed: readonly number[]
+}
+
+/** The handlers of one worker, by type and version, and the versions that it takes. */
+export class HandlerTable {
+  readonly #types = new Map<string, TypeHandlers>()
+
+  constructor(handlers: readonly AnyTaskHandlerDescriptor[], compatibleVersions: Readonly<Record<string, number[]>>) {
+    if ((Array.isArray(handlers) ? handlers.length : 0) === 0) {
+      throw new InvalidArgumentError('handlers', handlers, 'an array of at least one handler')
+    }
+    for (const handler of handlers) this.#add(handler, compatibleVersions[handler.type] ?? [])
+    for (const type of Object.keys(compatibleVersions)) {
+      if (!this.#types.has(type)) {
+        throw new InvalidArgumentError('compatibleVersions', type, 'about types that the worker has a handler for')
+      }
+    }
+  }
+
+  get types(): string[] {
+    return [...this.#types.keys()]
+  }
+
+  get all(): AnyTaskHandlerDescriptor[] {
+    return [...this.#types.values()].flatMap(({ byVersion }) => [...byVersion.values()])
+  }
+
+  /** The versions by type that the worker takes. */
+  get compatibleVersions(): Record<string, number[]> {
+    return this.#map(({ listed, byVersion }) => (listed.length > 0 ? [...listed] : [...byVersion.keys()]))
+  }
+
+  /** The visibility by type: the longest, if the versions of a type differ. */
+  get visibilityTimeoutMs(): Record<string, number> {
+    return this.#map(({ byVersion }) => Math.max(...[...byVersion.values()].map((one) => one.visibilityTimeoutMs)))
+  }
+
+  /** The handler for a version of a type, if the worker takes it. */
+  find(type: string, version: number): AnyTaskHandlerDescriptor | undefined {
+    const handlers = this.#types.get(type)
+    if (handlers === undefined) return undefined
+    const { byVersion, listed, newest } = handlers
+    if (listed.length === 0) return byVersion.get(version)
+    return listed.includes(version) ? (byVersion.get(version) ?? newest) : undefined
+  }
+
+  #add(handler: AnyTaskHandlerDescriptor, listed: readonly number[]): void {
+    const { type, version } = handler
+    const present = this.#types.get(type)
+    if (present === undefined) {
+      for (const [index, one] of listed.entries())
+        checkVersion(`compatibleVersions[${JSON.stringify(type)}][${index}]`, one)
+      this.#types.set(type, { byVersion: new Map([[version, handler]]), newest: handler, listed: [...listed] })
+      return
+    }
+    if (present.byVersion.has(version)) {
+      throw new InvalidArgumentError('handlers', `${type} v${version}`, 'an array with each type and version once')
+    }
+    present.byVersion.set(version, handler)
+    if (version > present.newest.version) present.newest = handler
+  }
+
+  #map<T>(pick: (handlers: TypeHandlers) => T): Record<string, T> {
+    return Object.fromEntries([...this.#types].map(([type, handlers]) => [type, pick(handlers)]))
+  }
+}

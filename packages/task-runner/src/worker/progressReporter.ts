@@ -1,0 +1,88 @@
+import { encodeJson } from '../json/encodeJson.js'
+import type { RunnerParts } from '../runner/runnerParts.js'
+import { longTimeout } from '../time/longTimeout.js'
+import type { HeartbeatTimer } from './heartbeatTimer.js'
+import type { Run } from './run.js'
+
+interface Report {
+  readonly percent: number
+  readonly meta: unknown
+  readonly metaJson: string | undefined
+}
+
+/**
+ * Stores and publishes the progress of one run: the first report at once, then the latest one per throttle interval, one
+ * write after the other, and the last one in any case before the run ends.
+ */
+export class ProgressReporter {
+  #latest: Report | undefined
+  #writing: Promise<void> | undefined
+  #cancelTimer: (() => void) | undefined
+  #writtenAt = -Infinity
+  #isClosed = false
+
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly heartbeats: HeartbeatTimer,
+    private readonly run: Run,
+  ) {}
+
+  /** Never throws: what cannot be stored is reported to telemetry. */
+  report(progress: { percent: number; meta?: unknown }): void {
+    if (this.#isClosed) return
+    try {
+      const { percent, meta } = progress
+      if (!Number.isFinite(percent)) throw new TypeError(`"percent" has to be a finite number, not ${String(percent)}`)
+      this.#latest = { percent, meta, metaJson: encodeJson(meta) }
+    } catch (error) {
+      return this.parts.report('progress', error)
+    }
+    this.#schedule()
+  }
+
+  /** Writes what is left; afterwards nothing more is written. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancelTimer?.()
+    await this.#writing
+    if (this.run.stop?.kind !== 'lost') await this.#writeLatest()
+  }
+
+  #schedule(): void {
+    if (this.#writing !== undefined || this.#cancelTimer !== undefined || this.#isClosed) return
+    const waitMs = this.#writtenAt + this.run.handler.progressThrottleMs - performance.now()
+    if (waitMs > 0) this.#cancelTimer = longTimeout(this.#write, waitMs)
+    else this.#write()
+  }
+
+  readonly #write = (): void => {
+    this.#cancelTimer = undefined
+    this.#writing = this.#writeLatest().then(() => {
+      this.#writing = undefined
+      if (this.#latest !== undefined) this.#schedule()
+    })
+  }
+
+  async #writeLatest(): Promise<void> {
+    const latest = this.#latest
+    if (latest === undefined) return
+    this.#latest = undefined
+    this.#writtenAt = performance.now()
+    const { percent, meta, metaJson } = latest
+    const result = await this.heartbeats.extend(this.run, {
+      percent,
+      ...(metaJson !== undefined && { metaJson }),
+    })
+    if (result === undefined) {
+      // Not stored, as has been reported: it waits for the next turn, unless there is a later one.
+      this.#latest ??= latest
+    } else if (result.kind === 'extended') this.#announce(percent, meta, result.at)
+  }
+
+  #announce(percent: number, meta: unknown, at: number): void {
+    const { taskId, type } = this.run
+    this.parts.updates.progress(type, taskId, percent, meta, at)
+    if (!this.parts.telemetry.hasListeners('onTaskProgress')) return
+    this.parts.telemetry.emit('onTaskProgress', { taskId, percent, ...(meta !== undefined && { meta }) })
+  }
+}

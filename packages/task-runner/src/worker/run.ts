@@ -1,0 +1,130 @@
+import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+import type { BeginResult } from '../store/beginAttempt.js'
+import type { ClaimedTask } from '../queue/queueAdapter.js'
+import { AttemptTimeoutError } from '../errors/attemptTimeoutError.js'
+import { LeaseLostError } from '../errors/leaseLostError.js'
+import { TaskCancelledError } from '../errors/taskCancelledError.js'
+import type { ProgressReporter } from './progressReporter.js'
+import type { RunStop } from './runStop.js'
+
+/** How a handler ended, or that its run was ended over its head. */
+export type RunEnd =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'abandoned' }
+
+/** One attempt of one task in this process: whose it is, how long, and whether it has to stop. */
+export class Run {
+  public readonly taskId: string
+  public readonly type: string
+  public readonly attempt: number
+  /** Epoch milliseconds by the store's clock. */
+  public readonly startedAt: number
+  public readonly failures: number
+  /** How long broker and store keep the task for this run, from each extension. */
+  public readonly visibilityMs: number
+  /** When the lease was extended last; by the monotonic clock of this process, as all that follows. */
+  public extendedAt: number
+  /** When the run has to be over. */
+  public readonly timeoutAt: number
+  /** Whether an extension is on its way. */
+  public isExtending = false
+  public stop: RunStop | undefined
+  /** The handler has ended; from here on its context does nothing. */
+  public hasEnded = false
+  public progress: ProgressReporter | undefined
+  #controller: AbortController | undefined
+  #end: ((end: RunEnd) => void) | undefined
+
+  constructor(
+    public readonly claim: ClaimedTask,
+    begun: BeginResult & { kind: 'begun' },
+    public readonly handler: AnyTaskHandlerDescriptor,
+    public readonly workerId: string,
+  ) {
+    this.taskId = begun.stored.task.id
+    this.type = begun.stored.task.type
+    this.attempt = begun.attempt
+    this.startedAt = begun.at
+    this.failures = begun.stored.failures
+    this.visibilityMs = claim.visibilityTimeoutMs ?? handler.visibilityTimeoutMs
+    this.extendedAt = performance.now()
+    this.timeoutAt = this.extendedAt + (handler.attemptTimeoutMs ?? Infinity)
+  }
+
+  /** When the lease ends unless it is extended. */
+  get leaseEndsAt(): number {
+    return this.extendedAt + this.visibilityMs
+  }
+
+  /** Made when it is first asked for: most handlers of short tasks never do. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.stop !== undefined) this.#controller.abort(this.stop.error)
+    }
+    return this.#controller.signal
+  }
+
+  /** Calls the handler, whose end is answered; it never rejects. */
+  runHandler(call: () => unknown): Promise<RunEnd> {
+    return new Promise((resolve) => {
+      this.#end = resolve
+      let result: unknown
+      try {
+        result = call()
+      } catch (error) {
+        return resolve({ kind: 'threw', error })
+      }
+      if (!(result instanceof Promise)) return resolve(this.#adopt(result))
+      result.then(
+        (value: unknown) => resolve({ kind: 'returned', value }),
+        (error: unknown) => resolve({ kind: 'threw', error }),
+      )
+    })
+  }
+
+  /** Ends the run while the handler goes on: it ignored its signal for too long. */
+  abandon(): void {
+    this.#end?.({ kind: 'abandoned' })
+  }
+
+  /** Tells the handler to stop. The first reason stands, but a lost lease comes before any other. */
+  halt(stop: RunStop): void {
+    if (this.hasEnded || this.stop?.kind === 'lost') return
+    if (this.stop !== undefined && stop.kind !== 'lost') return
+    this.stop = stop
+    this.#controller?.abort(stop.error)
+  }
+
+  cancel(reason?: string): void {
+    this.halt({ kind: 'cancel', error: new TaskCancelledError(this.taskId, reason) })
+  }
+
+  lose(how: LeaseLostError['how'], cause?: unknown): void {
+    if (this.hasEnded) return
+    const error = new LeaseLostError(this.taskId, this.attempt, how, ...(cause === undefined ? [] : [{ cause }]))
+    // A lease that has only run out may still be this run's: what it writes decides.
+    this.halt({ kind: how === 'expired' ? 'handBack' : 'lost', error })
+  }
+
+  /** Its time is over, whatever the handler does. */
+  timeOut(): void {
+    const error = new AttemptTimeoutError(this.taskId, this.attempt, this.handler.attemptTimeoutMs ?? Infinity)
+    this.halt({ kind: 'timeout', error })
+    this.abandon()
+  }
+
+  readonly onBrokerLost = (): void => this.lose('broker')
+
+  /** A handler may return another kind of promise, or no promise at all. */
+  #adopt(result: unknown): RunEnd | PromiseLike<RunEnd> {
+    if (typeof (result as PromiseLike<unknown> | null | undefined)?.then !== 'function') {
+      return { kind: 'returned', value: result }
+    }
+    return Promise.resolve(result).then(
+      (value) => ({ kind: 'returned', value }),
+      (error: unknown) => ({ kind: 'threw', error }),
+    )
+  }
+}
