@@ -10,7 +10,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js'] },
+        project: ['tsconfig.json', 'tsconfig.test.json', 'packages/*/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
