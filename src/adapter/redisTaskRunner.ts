@@ -1,0 +1,54 @@
+import {
+  TaskRunnerCore,
+  type TaskRunnerCoreDeps,
+  type TaskRunnerCoreOptions,
+  type TaskStore,
+} from '@furystack/task-runner'
+import type { Observable } from 'rxjs'
+
+import type { LaneEvent } from '../lane/laneEvent.js'
+import { type RedisQueueAdapter, redisQueueAdapter } from './redisQueueAdapter.js'
+import type { RedisQueueOptions } from './redisQueueOptions.js'
+
+/** Options of the lanes, and of the runner core. */
+export type RedisTaskRunnerOptions = RedisQueueOptions & TaskRunnerCoreOptions
+
+/** What a {@link RedisTaskRunner} works with. */
+export interface RedisTaskRunnerDeps extends Omit<TaskRunnerCoreDeps, 'queueAdapter' | 'store'> {
+  /** Where rows live. @default the same Redis, so that each step of a task is one atomic step */
+  readonly store?: TaskStore | undefined
+}
+
+/**
+ * A task runner whose queue, and by default whose rows too, live in Redis: several processes share both.
+ *
+ * Disposing it fires the signals of running handlers, hands their tasks back, and closes its connections. The client
+ * stays open, it is the caller's.
+ *
+ * @throws {InvalidOptionError} for an option out of its range, or a client that is not connected
+ *
+ * @example
+ * await using runner = new RedisTaskRunner({ injector, bus, blobStore, telemetry }, { client, serviceName: 'svc-a' })
+ */
+export class RedisTaskRunner extends TaskRunnerCore {
+  /** What happens in the lanes of this process; see {@link LaneEvent}. */
+  readonly events$: Observable<LaneEvent>
+  readonly #adapter: RedisQueueAdapter
+
+  constructor({ store, ...deps }: RedisTaskRunnerDeps, options: RedisTaskRunnerOptions) {
+    const queueAdapter = redisQueueAdapter(options)
+    super({ ...deps, store: store ?? queueAdapter.store, queueAdapter }, options)
+    this.#adapter = queueAdapter
+    this.events$ = queueAdapter.events$
+  }
+
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]()
+    this.#adapter[Symbol.dispose]()
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]()
+    await this.#adapter[Symbol.asyncDispose]()
+  }
+}

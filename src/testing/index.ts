@@ -1,0 +1,10 @@
+export { claimOf } from './claimOf.js'
+export { marbleLanePort } from './marbleLanePort.js'
+export { promoteReply, readReply, sweepReply } from './replies.js'
+export { virtualLanePort } from './virtualLanePort.js'
+
+export type { LaneOperation, PortCalls, RecordedCalls } from './portCalls.js'
+export type { MarbleLanePort } from './marbleLanePort.js'
+export type { ParkedEntry } from './virtualSchedule.js'
+export type { PendingEntry } from './virtualStream.js'
+export type { VirtualLanePort, VirtualLanePortOptions } from './virtualLanePort.js'

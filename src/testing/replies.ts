@@ -1,0 +1,41 @@
+import type { Claim } from '../claim/claim.js'
+import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
+
+/**
+ * What {@link LanePort.read} answers: the claims, no full lane, one known lane.
+ *
+ * @example
+ * cold('--(r|)', { r: readReply([claimOf('w-slot-0')]) })
+ */
+export const readReply = (claims: readonly Claim[] = [], overrides: Partial<ReadReply> = {}): ReadReply => ({
+  claims,
+  full: [],
+  knownLanes: 1,
+  ...overrides,
+})
+
+/**
+ * What {@link LanePort.sweep} answers: the claims, and that nothing else can be stale for a minute.
+ *
+ * @example
+ * cold('--(r|)', { r: sweepReply([], { nextStaleMs: 200 }) })
+ */
+export const sweepReply = (claims: readonly Claim[] = [], overrides: Partial<SweepReply> = {}): SweepReply => ({
+  claims,
+  nextStaleMs: 60_000,
+  positions: new Map(),
+  ...overrides,
+})
+
+/**
+ * What {@link LanePort.promote} answers: the role is ours, nothing was moved, nothing is parked, one known lane.
+ *
+ * @example
+ * cold('--(r|)', { r: promoteReply({ moved: 3, nextDueMs: 40 }) })
+ */
+export const promoteReply = (overrides: Partial<PromoteReply> = {}): PromoteReply => ({
+  isPromoter: true,
+  moved: 0,
+  knownLanes: 1,
+  ...overrides,
+})
