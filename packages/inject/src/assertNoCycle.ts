@@ -4,8 +4,8 @@ import type { Container } from './container.js'
 import type { Instance } from './instance.js'
 
 /**
- * Throws `CircularDependencyError` if an instance of `token` waits, directly or through others, for `requester`: giving
- * it to the requester would make both wait for ever. `cached` is the instance of `token` that is not resolved yet.
+ * Throws `CircularDependencyError` if `requester` is being built for an instance of `token`, directly or through others:
+ * giving it to the requester could make both wait for ever. `cached` is the instance of `token` that is in flight.
  *
  * @example
  * assertNoCycle(token, requester, owner, cache.get(token.id))
@@ -33,8 +33,9 @@ const refuse = (instance: Instance, chain: readonly Instance[], requester: Insta
 }
 
 /**
- * Follows those who wait, from the requester upwards. That covers the ancestors of one resolution as well as independent
- * resolutions that meet in pending instances, while branches that merely share a dependency do not match.
+ * Follows those who made requests, from the requester upwards. That covers the ancestors of one resolution as well as
+ * independent resolutions that meet in pending instances, while branches that merely share a dependency do not match.
+ * Services on the way may be built already and still pass on a promise, so only the end of the chain must be in flight.
  */
 const findChain = (
   requester: Instance,
@@ -42,29 +43,34 @@ const findChain = (
   owner: Container,
 ): readonly [Instance, ...Instance[]] | undefined => {
   if (!requester.inFlight) {
+    // Whoever called a service that is built already does not have to be one of those it was built for.
     return undefined
   }
-  const awaits = new Map<Instance, Instance | undefined>([[requester, undefined]])
+  const requests = new Map<Instance, Instance | undefined>([[requester, undefined]])
   // Iterating over a map also visits what is added on the way.
-  for (const [instance] of awaits) {
-    if (instance.token.id === token.id && instance.container === owner && !instance.superseded) {
-      return chainFrom(instance, awaits)
+  for (const [instance] of requests) {
+    if (isUnderConstruction(instance, token, owner)) {
+      return chainFrom(instance, requests)
     }
     for (const [dependant, relation] of instance.dependants) {
-      if (relation === 'uses' && dependant.inFlight && !awaits.has(dependant)) {
-        awaits.set(dependant, instance)
+      if (relation !== 'refused' && dependant.phase !== 'failed' && !requests.has(dependant)) {
+        requests.set(dependant, instance)
       }
     }
   }
   return undefined
 }
 
+// A superseded instance is nothing that a request could still be given.
+const isUnderConstruction = (instance: Instance, token: AnyToken<unknown>, owner: Container): boolean =>
+  instance.inFlight && !instance.superseded && instance.token.id === token.id && instance.container === owner
+
 const chainFrom = (
   first: Instance,
-  awaits: ReadonlyMap<Instance, Instance | undefined>,
+  requests: ReadonlyMap<Instance, Instance | undefined>,
 ): readonly [Instance, ...Instance[]] => {
   const chain: [Instance, ...Instance[]] = [first]
-  for (let next = awaits.get(first); next; next = awaits.get(next)) {
+  for (let next = requests.get(first); next; next = requests.get(next)) {
     chain.push(next)
   }
   return chain

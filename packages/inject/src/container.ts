@@ -157,9 +157,8 @@ export class Container {
   async #dispose(): Promise<void> {
     this.teardown.begin()
     for (const child of [...this.#children].reverse()) {
-      await child.dispose().catch((error: unknown) => {
-        this.teardown.note(...(error instanceof AggregateError ? (error.errors as unknown[]) : [error]))
-      })
+      // A disposal rejects with nothing but the AggregateError below.
+      await child.dispose().catch(({ errors }: { errors: readonly unknown[] }) => this.teardown.note(...errors))
     }
     await this.#settleInFlight()
     const errors = await this.teardown.finish()

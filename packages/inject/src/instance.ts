@@ -9,23 +9,26 @@ import type { TeardownStep } from './teardown.js'
 /** `building` is a sync factory that is on the stack right now, `pending` an async one that has not settled. */
 type Phase = 'building' | 'pending' | 'resolved' | 'failed'
 
-/** How another instance relates to this one: it was given it (or waits for it), or was refused it because of a cycle. */
-type Relation = 'uses' | 'refused'
+/**
+ * How another instance relates to this one. `uses`: it requested this one while being built. `started`: this one is in
+ * flight, but the other is built already and passes on the promise at most. `refused`: there would be a cycle.
+ */
+type Relation = 'uses' | 'started' | 'refused'
 
 /**
  * One run of a factory and what came of it, together with its teardown steps and its place in the dependency graph.
  * A bind or invalidate never changes an instance into another one; it supersedes it. Therefore a late result can only
  * reach its own instance.
  *
- * Relations are recorded while the factory runs. They serve three purposes: finding cycles among instances in flight,
- * dropping failures whose reason was replaced, and keeping a superseded instance until those built from it are gone.
+ * The relations serve three purposes: finding cycles, dropping failures whose reason was replaced, and keeping a
+ * superseded instance until those built from it are gone.
  *
  * @example
  * const instance = new Instance(container, token)
  * instance.build(token.factory)
  */
 export class Instance {
-  /** Those that requested this instance while they were being built. */
+  /** Those that requested this instance. */
   public readonly dependants = new Map<Instance, Relation>()
   /** The service, or what the factory threw. */
   public outcome: unknown
@@ -69,8 +72,8 @@ export class Instance {
     this.#succeed(service)
   }
 
-  /** Records that this instance requested another one. Later requests are no part of how it was built. */
-  public relateTo(dependency: Instance, relation: Relation): void {
+  /** Records that this instance requested another one. What it requests once it is built is no part of its making. */
+  public relateTo(dependency: Instance, relation: 'uses' | 'refused'): void {
     if (!this.inFlight) {
       return
     }
@@ -104,10 +107,15 @@ export class Instance {
   /** Leaves the dependency graph, which may be what superseded dependencies have been waiting for. */
   public detach(): void {
     this.container.forget(this)
-    for (const dependency of this.#dependencies) {
-      this.#dependencies.delete(dependency)
-      dependency.dependants.delete(this)
-      dependency.#releaseIfUnused()
+    this.#dependencies.forEach((dependency) => this.#unlink(dependency))
+  }
+
+  #unlink(dependency: Instance): void {
+    this.#dependencies.delete(dependency)
+    dependency.dependants.delete(this)
+    dependency.#releaseIfUnused()
+    if (this.token.lifetime === 'transient' && !this.inFlight && this.#dependencies.size === 0) {
+      this.container.forget(this)
     }
   }
 
@@ -126,18 +134,15 @@ export class Instance {
   #succeed(service: unknown): void {
     this.phase = 'resolved'
     this.outcome = service
-    if (this.token.lifetime === 'transient') {
-      // Nobody knows how long a transient instance is used, so it cannot keep anything.
-      this.detach()
-      return
-    }
     for (const dependency of this.#dependencies) {
-      if (dependency.phase !== 'resolved') {
-        // The factory coped without it.
-        this.#dependencies.delete(dependency)
-        dependency.dependants.delete(this)
+      if (dependency.inFlight && dependency.dependants.get(this) === 'uses') {
+        dependency.dependants.set(this, 'started')
+      } else if (this.token.lifetime === 'transient' || dependency.phase !== 'resolved') {
+        // The factory coped without it; or nobody knows how long this instance is used, so it cannot keep anything.
+        this.#unlink(dependency)
       }
     }
+    this.#endStarts()
     this.#releaseIfUnused()
   }
 
@@ -149,6 +154,7 @@ export class Instance {
       this.superseded = true
       this.container.evict(this)
     }
+    this.#endStarts()
     this.#release(() => {
       if (this.superseded || this.token.lifetime === 'transient') {
         this.detach()
@@ -156,6 +162,14 @@ export class Instance {
         this.#dependencies.forEach((dependency) => dependency.#releaseIfUnused())
       }
     })
+  }
+
+  #endStarts(): void {
+    for (const [dependant, relation] of this.dependants) {
+      if (relation === 'started') {
+        dependant.#unlink(this)
+      }
+    }
   }
 
   #isOutdated(): boolean {

@@ -135,6 +135,59 @@ describe('cycles of async services', () => {
     expect(pathOf(await reasonOf(createInjector().getAsync(A)))).toEqual(['A', 'B', 'A'])
   })
 
+  it.each(['singleton', 'transient'] as const)(
+    'are found when a %s service hands on a promise it has not waited for',
+    async (lifetime) => {
+      const gate = deferred()
+      // The casts take the transient ones past the compiler, which is right about singletons.
+      const A: AsyncToken<string, 'singleton'> = defineServiceAsync({
+        name: 'A',
+        lifetime: lifetime as 'singleton',
+        factory: async ({ injectAsync }) => (await injectAsync(B)).c,
+      })
+      const B: SyncToken<{ c: Promise<string> }, 'singleton'> = defineService({
+        name: 'B',
+        lifetime: lifetime as 'singleton',
+        factory: ({ injectAsync }) => ({ c: injectAsync(C) }),
+      })
+      const C: AsyncToken<string, 'singleton'> = defineServiceAsync({
+        name: 'C',
+        lifetime: lifetime as 'singleton',
+        factory: async ({ injectAsync }) => {
+          await gate.promise
+          return injectAsync(A)
+        },
+      })
+      const injector = createInjector()
+      const request = reasonOf(injector.getAsync(A))
+      gate.resolve()
+      expect(pathOf(await request)).toEqual(['A', 'B', 'C', 'A'])
+      await injector[Symbol.asyncDispose]()
+    },
+  )
+
+  it('are none where a service that is built already asks for a pending one that uses it', async () => {
+    const gate = deferred()
+    const Registry: SyncToken<{ database: () => Promise<string> }, 'singleton'> = defineService({
+      name: 'Registry',
+      lifetime: 'singleton',
+      factory: ({ injectAsync }) => ({ database: () => injectAsync(Database) }),
+    })
+    const Database: AsyncToken<string, 'singleton'> = defineServiceAsync({
+      name: 'Database',
+      lifetime: 'singleton',
+      factory: async ({ inject }) => {
+        inject(Registry)
+        await gate.promise
+        return 'database'
+      },
+    })
+    const injector = createInjector()
+    const requests = [injector.getAsync(Database), injector.get(Registry).database()]
+    gate.resolve()
+    expect(await Promise.all(requests)).toEqual(['database', 'database'])
+  })
+
   it('can be survived by a factory that handles the refusal', async () => {
     const { A } = defineGraph({
       A: async (request) => `A(${(await Promise.all([request('B'), request('B')])).join()})`,

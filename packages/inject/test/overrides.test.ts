@@ -228,6 +228,42 @@ describe('replaced instances', () => {
     expect(log).toEqual(['leave 1', 'flush 1', 'close 1'])
   })
 
+  it('I11: an instance goes after the teardown of the one that was built from it is over', async () => {
+    const gate = deferred()
+    const log: string[] = []
+    const Connection = defineService({
+      name: 'Connection',
+      lifetime: 'singleton',
+      factory: ({ onDispose }) => onDispose(() => void log.push('connection')),
+    })
+    const Repository = defineService({
+      name: 'Repository',
+      lifetime: 'singleton',
+      factory: ({ inject, onDispose }) => {
+        inject(Connection)
+        onDispose(() => gate.promise.then(() => void log.push('repository')))
+      },
+    })
+    const Failing = defineService({
+      name: 'Failing',
+      lifetime: 'singleton',
+      factory: ({ inject }) => {
+        inject(Repository)
+        throw new Error('no')
+      },
+    })
+    const root = createInjector()
+    root.get(Repository)
+    root.invalidate(Connection)
+    // Forgetting this failure must not end the wait early.
+    expect(() => root.get(Failing)).toThrow('no')
+    root.invalidate(Repository)
+    expect(log).toEqual([])
+    gate.resolve()
+    await root[Symbol.asyncDispose]()
+    expect(log).toEqual(['repository', 'connection'])
+  })
+
   it('I11: the disposal runs the callbacks of an instance that is still in use', async () => {
     const { log, Connection, Repository, root } = setUp()
     root.get(Repository)
