@@ -42,7 +42,8 @@ export const marbleLanePort = (operations: Partial<LanePort> = {}): MarbleLanePo
   return recordCalls(() => port)
 }
 
-const notGiven = (operation: LaneOperation): Observable<never> =>
-  throwError(
+function notGiven(operation: LaneOperation): Observable<never> {
+  return throwError(
     () => new TypeError(`marbleLanePort: ${operation} was asked but not given; pass { ${operation}: () => … }`),
   )
+}

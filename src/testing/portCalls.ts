@@ -43,24 +43,48 @@ export const recordCalls = (target: () => LanePort): LanePort & RecordedCalls =>
     retire: [],
     lease: [],
   }
-  const cold = <Call, Reply>(log: Call[], call: Call, ask: () => Observable<Reply>): Observable<Reply> =>
+  const cold = <Call, Reply>(log: Call[], call: Call, source: () => Observable<Reply>): Observable<Reply> =>
     defer(() => {
       log.push(call)
-      return ask()
+      return source()
     })
   return {
-    read: (request) => cold(calls.read, [request], () => target().read(request)),
-    sweep: (request) => cold(calls.sweep, [request], () => target().sweep(request)),
-    listen: (request) => cold(calls.listen, [request], () => target().listen(request)),
-    promote: (request) => cold(calls.promote, [request], () => target().promote(request)),
-    settle: (claim, settlement) => cold(calls.settle, [claim, settlement], () => target().settle(claim, settlement)),
-    extend: (claims) => cold(calls.extend, [claims], () => target().extend(claims)),
-    handBack: (claims) => cold(calls.handBack, [claims], () => target().handBack(claims)),
-    enqueue: (entry) => cold(calls.enqueue, [entry], () => target().enqueue(entry)),
-    knownLanes: () => cold(calls.knownLanes, [], () => target().knownLanes()),
-    retire: (request) => cold(calls.retire, [request], () => target().retire(request)),
-    lease: (input) => cold(calls.lease, [input], () => target().lease(input)),
+    read(request) {
+      return cold(calls.read, [request], () => target().read(request))
+    },
+    sweep(request) {
+      return cold(calls.sweep, [request], () => target().sweep(request))
+    },
+    listen(request) {
+      return cold(calls.listen, [request], () => target().listen(request))
+    },
+    promote(request) {
+      return cold(calls.promote, [request], () => target().promote(request))
+    },
+    settle(claim, settlement) {
+      return cold(calls.settle, [claim, settlement], () => target().settle(claim, settlement))
+    },
+    extend(claims) {
+      return cold(calls.extend, [claims], () => target().extend(claims))
+    },
+    handBack(claims) {
+      return cold(calls.handBack, [claims], () => target().handBack(claims))
+    },
+    enqueue(entry) {
+      return cold(calls.enqueue, [entry], () => target().enqueue(entry))
+    },
+    knownLanes() {
+      return cold(calls.knownLanes, [], () => target().knownLanes())
+    },
+    retire(request) {
+      return cold(calls.retire, [request], () => target().retire(request))
+    },
+    lease(input) {
+      return cold(calls.lease, [input], () => target().lease(input))
+    },
     calls,
-    demands: (operation = 'read') => calls[operation].map(([{ slots }]) => slots),
+    demands(operation = 'read') {
+      return calls[operation].map(([{ slots }]) => slots)
+    },
   }
 }

@@ -34,8 +34,8 @@ export const virtualBells = (scheduler: SchedulerLike, latencyMs: number): Virtu
     }
   }
 
-  const listen = (bells: readonly string[], blockMs: number): Observable<string> =>
-    new Observable((out) => {
+  function listen(bells: readonly string[], blockMs: number): Observable<string> {
+    return new Observable((out) => {
       let onItsWay: string | undefined
       const answer = (bell: string | undefined): void => {
         onItsWay = undefined
@@ -76,6 +76,7 @@ export const virtualBells = (scheduler: SchedulerLike, latencyMs: number): Virtu
       waiting.add(listener)
       serve()
     })
+  }
 
   return { ring: (bell) => tokens.add(bell), serve, listen }
 }

@@ -87,7 +87,7 @@ const release = ({ caps, bells }: VirtualLanes, reading: LaneReading, entryId: s
 }
 
 const claimed = (
-  { caps, now }: VirtualLanes,
+  lanes: VirtualLanes,
   reading: LaneReading,
   workerId: string,
   slot: string,
@@ -95,6 +95,6 @@ const claimed = (
 ): Claim => {
   const { lane, visibilityTimeoutMs, cap } = reading
   const isCapped = cap !== undefined
-  if (isCapped) caps.hold(lane.type, holderOf(reading, entryId), now() + visibilityTimeoutMs)
+  if (isCapped) lanes.caps.hold(lane.type, holderOf(reading, entryId), lanes.now() + visibilityTimeoutMs)
   return { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
 }

@@ -1,11 +1,19 @@
-import { type SchedulerLike } from 'rxjs'
+import type { SchedulerLike } from 'rxjs'
 
 import { keys } from '../keys/keys.js'
 import type { Lane } from '../keys/lane.js'
 import { type VirtualBells, virtualBells } from './virtualBells.js'
 import { type VirtualCaps, virtualCaps } from './virtualCaps.js'
+import { type VirtualLeases, virtualLeases } from './virtualLeases.js'
 import { type VirtualSchedule, virtualSchedule } from './virtualSchedule.js'
 import { type VirtualStream, virtualStream } from './virtualStream.js'
+
+/** Clock, delay of bells, and how long leases last. */
+export interface VirtualLanesOptions {
+  readonly scheduler: SchedulerLike
+  readonly latencyMs: number
+  readonly idempotencyTtlSec: number
+}
 
 /** Everything that a server keeps for the lanes of one prefix. */
 export interface VirtualLanes {
@@ -15,8 +23,7 @@ export interface VirtualLanes {
   readonly schedule: VirtualSchedule
   /** Names of paused lanes, `*` for the fleet. */
   readonly paused: Set<string>
-  /** By type and key; the holder's task id and when the lease ends. */
-  readonly leases: Map<string, { readonly taskId: string; readonly endsAt: number }>
+  readonly leases: VirtualLeases
   /** The lanes that have ever been written to, or read. */
   known(): readonly Lane[]
   /** The stream of a lane, if there is one. */
@@ -29,11 +36,19 @@ export interface VirtualLanes {
   park(lane: Lane, taskId: string, dueAt: number): void
 }
 
-/** Names of bells, as they are called on the server. */
-export const { bell: laneBell, capBell, scheduleBell } = keys('')
+const names = keys('')
+
+/** Rung when the schedule has a new earliest entry. */
+export const { scheduleBell } = names
+
+/** Rung when a lane may have something to read. */
+export const laneBell = (lane: Lane): string => names.bell(lane)
+
+/** Rung when a place under a type's cap is freed. */
+export const capBell = (type: string): string => names.capBell(type)
 
 /** A server on which nothing has happened yet. */
-export const virtualLanes = (scheduler: SchedulerLike, latencyMs: number): VirtualLanes => {
+export const virtualLanes = ({ scheduler, latencyMs, idempotencyTtlSec }: VirtualLanesOptions): VirtualLanes => {
   const now = (): number => scheduler.now()
   const bells = virtualBells(scheduler, latencyMs)
   const schedule = virtualSchedule(now)
@@ -53,7 +68,7 @@ export const virtualLanes = (scheduler: SchedulerLike, latencyMs: number): Virtu
     schedule,
     caps: virtualCaps(now),
     paused: new Set(),
-    leases: new Map(),
+    leases: virtualLeases(now, idempotencyTtlSec),
     known: () => [...streams.values()].map(({ lane }) => lane),
     find: (lane) => streams.get(lane.name)?.stream,
     stream,
