@@ -32,6 +32,7 @@ export const defineTaskHandler = <P, R>(options: DefineTaskHandlerOptions<P, R>)
     retentionPolicy: Object.freeze(checkRetentionPolicy({ ...DEFAULT_RETENTION_POLICY, ...options.retentionPolicy })),
     cancelOnDrain: options.cancelOnDrain ?? false,
     visibilityTimeoutMs: checkNumber('visibilityTimeoutMs', visibilityTimeoutMs, { min: 1, integer: true }),
+    ...(options.visibilityTimeoutMs !== undefined && { declaresVisibility: true }),
     progressThrottleMs: checkNumber('progressThrottleMs', progressThrottleMs, { min: 0, infinity: 'first and last' }),
     ...(attemptTimeoutMs !== undefined && {
       attemptTimeoutMs: checkNumber('attemptTimeoutMs', attemptTimeoutMs, { min: 1, infinity: 'no limit' }),

@@ -15,6 +15,8 @@ export interface TaskHandlerDescriptor<P, R> {
   readonly cancelOnDrain: boolean
   /** How long a run that stops giving signs of life keeps its task, in milliseconds. */
   readonly visibilityTimeoutMs: number
+  /** Whether that was asked for, and is not just the default: then it goes before the queue's own setting. */
+  readonly declaresVisibility?: boolean
   /** The shortest time between two stored progress reports, in milliseconds. */
   readonly progressThrottleMs: number
   /** How long one run may take, in milliseconds; without it there is no limit. */

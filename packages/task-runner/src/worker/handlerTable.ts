@@ -38,9 +38,19 @@ export class HandlerTable {
     return this.#map(({ listed, byVersion }) => (listed.length > 0 ? [...listed] : [...byVersion.keys()]))
   }
 
-  /** The visibility by type: the longest, if the versions of a type differ. */
+  /** The visibility by type that handlers ask for: the longest, if the versions of a type differ. */
   get visibilityTimeoutMs(): Record<string, number> {
-    return this.#map(({ byVersion }) => Math.max(...[...byVersion.values()].map((one) => one.visibilityTimeoutMs)))
+    const declared = this.all.filter(({ declaresVisibility }) => declaresVisibility === true)
+    const byType: Record<string, number> = {}
+    for (const { type, visibilityTimeoutMs } of declared) {
+      const sofar = Object.hasOwn(byType, type) ? (byType[type] ?? 0) : 0
+      Object.defineProperty(byType, type, {
+        value: Math.max(sofar, visibilityTimeoutMs),
+        enumerable: true,
+        configurable: true,
+      })
+    }
+    return byType
   }
 
   /** The handler for a version of a type, if the worker takes it. */

@@ -1,0 +1,106 @@
+import { isTerminalStatus } from '@furystack/task-runner'
+import { expect, it } from 'vitest'
+
+import { keys } from '../../src/keys/keys.js'
+import { lane } from '../../src/keys/lane.js'
+import { startService } from '../support/service.js'
+import { until } from '../support/until.js'
+import { startWorkerProcess } from '../support/workerProcess.js'
+
+const TASKS = 10_000
+
+it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leaves the streams empty`, async () => {
+  const { runner, client, prefix } = await startService()
+  const workers = await Promise.all(
+    Array.from({ length: 3 }, () => startWorkerProcess({ prefix, concurrency: 8 })),
+  )
+  const submitted = await Promise.all(
+    Array.from({ length: TASKS }, (_, index) => runner.submit({ type: 'double', payload: index, handlerVersion: 1 })),
+  )
+  const stream = keys(prefix).queue(lane('double', 1))
+
+  let mostPending = 0
+  await until(
+    async () => {
+      const consumers = (await client.sendCommand(['XINFO', 'CONSUMERS', stream, 'runner'])) as unknown[]
+      mostPending = Math.max(mostPending, ...consumersOf(consumers).map(({ pending }) => pending))
+      return Number(await client.sendCommand(['XLEN', stream])) === 0
+    },
+    { timeoutMs: 90_000, description: 'the stream to be empty' },
+  )
+  expect(mostPending).toBeLessThanOrEqual(1)
+
+  const rows = await Promise.all(submitted.map(({ id }) => runner.get(id)))
+  await until(() => rows.every((row) => row && isTerminalStatus(row.status)), { timeoutMs: 5_000, description: 'rows' })
+  expect(rows.every((row) => row?.status === 'succeeded' && row.attempts.length === 1)).toBe(true)
+  expect(rows.map((row) => row?.result)).toEqual(submitted.map((_, index) => index * 2))
+
+  const pending = (await client.sendCommand(['XPENDING', stream, 'runner'])) as [number]
+  expect(pending[0]).toBe(0)
+  const starts = workers.flatMap(({ starts: own }) => own.map(({ taskId }) => taskId))
+  await until(() => workers.flatMap(({ starts: own }) => own).length >= TASKS, {
+    timeoutMs: 10_000,
+    description: 'all starts to be told',
+  })
+  expect(new Set(starts).size).toBe(starts.length)
+
+  const names = consumersOf((await client.sendCommand(['XINFO', 'CONSUMERS', stream, 'runner'])) as unknown[]).map(
+    ({ name }) => name,
+  )
+  const allowed = workers.flatMap(({ workerId }) => Array.from({ length: 8 }, (_, i) => `${workerId}-slot-${String(i)}`))
+  expect(allowed).toEqual(expect.arrayContaining(names))
+  expect(workers.every(({ starts: own }) => own.length > 0)).toBe(true)
+}, 120_000)
+
+it('recovers the tasks of a killed process when their visibility ends', async () => {
+  const options = { visibilityTimeoutMs: 1_000 }
+  const { runner, prefix } = await startService(options)
+  const doomed = await startWorkerProcess({ prefix, concurrency: 4, options })
+  const submitted = await Promise.all(
+    Array.from({ length: 4 }, () => runner.submit({ type: 'sleep', payload: 60_000, handlerVersion: 1 })),
+  )
+  await until(() => doomed.starts.length === 4, { timeoutMs: 10_000, description: 'all four to run' })
+
+  const heir = await startWorkerProcess({ prefix, concurrency: 4, options })
+  const killedAt = performance.now()
+  await doomed.kill('SIGKILL')
+  await until(() => heir.starts.length === 4, { timeoutMs: 10_000, description: 'all four to run elsewhere' })
+  expect(performance.now() - killedAt).toBeLessThan(5_000)
+
+  const rows = await Promise.all(submitted.map(({ id }) => runner.get(id)))
+  for (const row of rows) {
+    expect(row?.status).toBe('running')
+    expect(row?.attempts.map(({ status }) => status)).toEqual(['timed-out', 'in-progress'])
+  }
+}, 60_000)
+
+it('hands unfinished tasks back when a process ends, so that they run elsewhere at once', async () => {
+  const options = { visibilityTimeoutMs: 60_000 }
+  const { runner, prefix, client } = await startService(options)
+  const leaving = await startWorkerProcess({ prefix, concurrency: 2, options })
+  const submitted = await Promise.all(
+    [1, 2].map(() => runner.submit({ type: 'sleep', payload: 600_000, handlerVersion: 1 })),
+  )
+  await until(() => leaving.starts.length === 2, { timeoutMs: 10_000, description: 'both to run' })
+  const heir = await startWorkerProcess({ prefix, concurrency: 2, options })
+  await leaving.kill('SIGTERM')
+  await until(() => heir.starts.length === 2, { timeoutMs: 10_000, description: 'both to run elsewhere' })
+
+  for (const { id } of submitted) {
+    const row = await runner.get(id)
+    expect(row?.attempts.map(({ status }) => status)).toEqual(['released', 'in-progress'])
+  }
+  const consumers = await client.sendCommand(['XINFO', 'CONSUMERS', keys(prefix).queue(lane('sleep', 1)), 'runner'])
+  expect(consumersOf(consumers as unknown[]).every(({ name }) => name.startsWith(heir.workerId))).toBe(true)
+}, 60_000)
+
+/** RESP2 gives flat lists, RESP3 maps. */
+const consumersOf = (reply: unknown[]): Array<{ name: string; pending: number }> =>
+  reply.map((consumer) => {
+    const fields = Array.isArray(consumer)
+      ? Object.fromEntries(
+          Array.from({ length: consumer.length / 2 }, (_, i) => [consumer[2 * i], consumer[2 * i + 1]]),
+        )
+      : (consumer as Record<string, unknown>)
+    return { name: String(fields.name), pending: Number(fields.pending) }
+  })

@@ -1,0 +1,61 @@
+import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
+import { createInjector, type Injector } from '@furystack/inject'
+import {
+  type AnyTaskHandlerDescriptor,
+  TaskRunner,
+  TaskRunnerTelemetryToken,
+  type Worker,
+} from '@furystack/task-runner'
+import { onTestFinished } from 'vitest'
+
+import type { RedisTaskRunner, RedisTaskRunnerOptions } from '../../src/index.js'
+import { defineRedisTaskRunner } from '../../src/index.js'
+import { connectClient, type TestClient, uniquePrefix } from './redis.js'
+
+/** A service as an application has it: an injector, a client, and the runner bound to them. */
+export interface Service {
+  readonly injector: Injector
+  readonly client: TestClient
+  readonly runner: RedisTaskRunner
+  readonly prefix: string
+  /** What the runner reported as its own trouble. */
+  readonly troubles: Array<{ operation: string; error: unknown }>
+  work(handlers: AnyTaskHandlerDescriptor[], options?: { concurrency?: number; tags?: string[] }): Worker
+  dispose(): Promise<void>
+}
+
+export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {
+  readonly prefix?: string
+  readonly url?: string
+  readonly major?: 5 | 6
+}
+
+/** Starts a service that ends with its test. */
+export const startService = async ({ prefix, url, major, ...options }: ServiceOptions = {}): Promise<Service> => {
+  const client = await connectClient({ ...(url && { url }), ...(major && { major }) })
+  const injector = createInjector()
+  const topicPrefix = prefix ?? uniquePrefix('service')
+  injector.bind(BlobStore, () => new InMemoryBlobStore())
+  injector.bind(
+    TaskRunner,
+    // Several of these share one Redis, with updates that stay in their own process.
+    defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix, capabilityCheck: 'off', ...options }),
+  )
+  const troubles: Service['troubles'] = []
+  injector.get(TaskRunnerTelemetryToken).addListener('onTaskRunnerError', (trouble) => troubles.push(trouble))
+  const runner = injector.get(TaskRunner) as RedisTaskRunner
+
+  let disposal: Promise<void> | undefined
+  const dispose = (): Promise<void> => (disposal ??= injector[Symbol.asyncDispose]())
+  onTestFinished(dispose)
+  return {
+    injector,
+    client,
+    runner,
+    prefix: topicPrefix,
+    troubles,
+    work: (handlers, { concurrency = 4, tags = [] } = {}) =>
+      runner.registerWorker({ name: 'worker', handlers, concurrency, tags, compatibleVersions: {} }),
+    dispose,
+  }
+}

@@ -1,0 +1,58 @@
+import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
+import { createInjector } from '@furystack/inject'
+import { defineTaskHandler, TaskRunner } from '@furystack/task-runner'
+import { createClient } from 'redis'
+
+import { defineRedisTaskRunner } from '../../src/index.js'
+
+/** A worker process for tests; see workerProcess. */
+const { url, prefix, concurrency, options, tags } = JSON.parse(process.argv[2] ?? '{}') as {
+  url: string
+  prefix: string
+  concurrency: number
+  options?: object
+  tags?: string[]
+}
+
+const tell = (message: object): void => {
+  process.send?.(message)
+}
+
+const handlers = [
+  defineTaskHandler({
+    type: 'double',
+    version: 1,
+    handler: async (ctx, payload: number) => {
+      tell({ kind: 'start', taskId: ctx.taskId, type: 'double' })
+      return Promise.resolve(payload * 2)
+    },
+  }),
+  defineTaskHandler({
+    type: 'sleep',
+    version: 1,
+    handler: async (ctx, ms: number) => {
+      tell({ kind: 'start', taskId: ctx.taskId, type: 'sleep' })
+      await ctx.sleep(ms)
+      return process.pid
+    },
+  }),
+]
+
+const client = createClient({ url })
+client.on('error', () => undefined)
+await client.connect()
+const injector = createInjector()
+injector.bind(BlobStore, () => new InMemoryBlobStore())
+injector.bind(
+  TaskRunner,
+  defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix: prefix, capabilityCheck: 'off', ...options }),
+)
+const worker = injector
+  .get(TaskRunner)
+  .registerWorker({ name: 'worker', handlers, concurrency, tags: tags ?? [], compatibleVersions: {} })
+
+process.once('SIGTERM', () => {
+  void injector[Symbol.asyncDispose]().then(() => client.close())
+  process.disconnect()
+})
+tell({ kind: 'ready', workerId: worker.workerId })

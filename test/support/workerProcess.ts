@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+import { onTestFinished } from 'vitest'
+
+import { redisUrl } from './redis.js'
+
+/** What a worker process is told at its start. */
+export interface WorkerProcessOptions {
+  readonly prefix: string
+  readonly concurrency: number
+  readonly options?: Record<string, unknown>
+  readonly tags?: string[]
+  readonly url?: string
+}
+
+/** A worker in a process of its own, with the handlers of workerMain. */
+export interface WorkerProcess {
+  readonly child: ChildProcess
+  readonly workerId: string
+  /** Starts as the handlers told of them, oldest first. */
+  readonly starts: ReadonlyArray<{ taskId: string; type: string }>
+  kill(signal?: NodeJS.Signals): Promise<void>
+}
+
+const main = fileURLToPath(new URL('./workerMain.ts', import.meta.url))
+
+/** Starts a worker process and waits until it takes tasks; it ends with the test. */
+export const startWorkerProcess = async (options: WorkerProcessOptions): Promise<WorkerProcess> => {
+  const child = fork(main, [JSON.stringify({ url: redisUrl(), ...options })], { execArgv: ['--import', 'tsx'] })
+  const exited = once(child, 'exit')
+  const kill = async (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await exited
+  }
+  onTestFinished(() => kill())
+
+  const starts: Array<{ taskId: string; type: string }> = []
+  const workerId = await new Promise<string>((resolve, reject) => {
+    child.on('message', (message: { kind: string; workerId?: string; taskId?: string; type?: string }) => {
+      if (message.kind === 'ready') resolve(message.workerId ?? '')
+      else starts.push({ taskId: message.taskId ?? '', type: message.type ?? '' })
+    })
+    child.once('exit', (code) => {
+      reject(new Error(`the worker process ended with ${String(code)} before it was ready`))
+    })
+  })
+  return { child, workerId, starts, kill }
+}
