@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 
 import { keys } from '../../src/keys/keys.js'
 import { lane } from '../../src/keys/lane.js'
+import { consumersOf } from '../support/consumersOf.js'
 import { startService } from '../support/service.js'
 import { until } from '../support/until.js'
 import { startWorkerProcess } from '../support/workerProcess.js'
@@ -11,9 +12,7 @@ const TASKS = 10_000
 
 it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leaves the streams empty`, async () => {
   const { runner, client, prefix } = await startService()
-  const workers = await Promise.all(
-    Array.from({ length: 3 }, () => startWorkerProcess({ prefix, concurrency: 8 })),
-  )
+  const workers = await Promise.all(Array.from({ length: 3 }, () => startWorkerProcess({ prefix, concurrency: 8 })))
   const submitted = await Promise.all(
     Array.from({ length: TASKS }, (_, index) => runner.submit({ type: 'double', payload: index, handlerVersion: 1 })),
   )
@@ -22,8 +21,8 @@ it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leav
   let mostPending = 0
   await until(
     async () => {
-      const consumers = (await client.sendCommand(['XINFO', 'CONSUMERS', stream, 'runner'])) as unknown[]
-      mostPending = Math.max(mostPending, ...consumersOf(consumers).map(({ pending }) => pending))
+      const consumers = await consumersOf(client, stream)
+      mostPending = Math.max(mostPending, ...consumers.map(({ pending }) => pending))
       return Number(await client.sendCommand(['XLEN', stream])) === 0
     },
     { timeoutMs: 90_000, description: 'the stream to be empty' },
@@ -35,8 +34,7 @@ it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leav
   expect(rows.every((row) => row?.status === 'succeeded' && row.attempts.length === 1)).toBe(true)
   expect(rows.map((row) => row?.result)).toEqual(submitted.map((_, index) => index * 2))
 
-  const pending = (await client.sendCommand(['XPENDING', stream, 'runner'])) as [number]
-  expect(pending[0]).toBe(0)
+  expect(await client.xPending(stream, 'runner')).toMatchObject({ pending: 0 })
   const starts = workers.flatMap(({ starts: own }) => own.map(({ taskId }) => taskId))
   await until(() => workers.flatMap(({ starts: own }) => own).length >= TASKS, {
     timeoutMs: 10_000,
@@ -44,10 +42,10 @@ it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leav
   })
   expect(new Set(starts).size).toBe(starts.length)
 
-  const names = consumersOf((await client.sendCommand(['XINFO', 'CONSUMERS', stream, 'runner'])) as unknown[]).map(
-    ({ name }) => name,
+  const names = (await consumersOf(client, stream)).map(({ name }) => name)
+  const allowed = workers.flatMap(({ workerId }) =>
+    Array.from({ length: 8 }, (_, i) => `${workerId}-slot-${String(i)}`),
   )
-  const allowed = workers.flatMap(({ workerId }) => Array.from({ length: 8 }, (_, i) => `${workerId}-slot-${String(i)}`))
   expect(allowed).toEqual(expect.arrayContaining(names))
   expect(workers.every(({ starts: own }) => own.length > 0)).toBe(true)
 }, 120_000)
@@ -90,17 +88,6 @@ it('hands unfinished tasks back when a process ends, so that they run elsewhere 
     const row = await runner.get(id)
     expect(row?.attempts.map(({ status }) => status)).toEqual(['released', 'in-progress'])
   }
-  const consumers = await client.sendCommand(['XINFO', 'CONSUMERS', keys(prefix).queue(lane('sleep', 1)), 'runner'])
-  expect(consumersOf(consumers as unknown[]).every(({ name }) => name.startsWith(heir.workerId))).toBe(true)
+  const consumers = await consumersOf(client, keys(prefix).queue(lane('sleep', 1)))
+  expect(consumers.every(({ name }) => name.startsWith(heir.workerId))).toBe(true)
 }, 60_000)
-
-/** RESP2 gives flat lists, RESP3 maps. */
-const consumersOf = (reply: unknown[]): Array<{ name: string; pending: number }> =>
-  reply.map((consumer) => {
-    const fields = Array.isArray(consumer)
-      ? Object.fromEntries(
-          Array.from({ length: consumer.length / 2 }, (_, i) => [consumer[2 * i], consumer[2 * i + 1]]),
-        )
-      : (consumer as Record<string, unknown>)
-    return { name: String(fields.name), pending: Number(fields.pending) }
-  })

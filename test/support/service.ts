@@ -20,8 +20,8 @@ export interface Service {
   readonly prefix: string
   /** What the runner reported as its own trouble. */
   readonly troubles: Array<{ operation: string; error: unknown }>
-  work(handlers: AnyTaskHandlerDescriptor[], options?: { concurrency?: number; tags?: string[] }): Worker
-  dispose(): Promise<void>
+  readonly work: (handlers: AnyTaskHandlerDescriptor[], options?: { concurrency?: number; tags?: string[] }) => Worker
+  readonly dispose: () => Promise<void>
 }
 
 export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {

@@ -1,0 +1,140 @@
+import { defineTaskHandler } from '@furystack/task-runner'
+import { describe, expect, it } from 'vitest'
+
+import { LaneError, OutcomeUnknownError, RedisUnavailableError } from '../../src/index.js'
+import { startRedisServer } from '../support/redisServer.js'
+import { startService } from '../support/service.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
+import { until } from '../support/until.js'
+
+const double = defineTaskHandler({
+  type: 'double',
+  version: 1,
+  handler: async (_ctx, n: number) => Promise.resolve(n * 2),
+})
+
+const resultOf = async (get: () => Promise<{ status: string; result?: unknown } | undefined>): Promise<unknown> => {
+  const ended = async (): Promise<{ result: unknown } | false> => {
+    const task = await get()
+    return task?.status === 'succeeded' && { result: task.result }
+  }
+  return (await until(ended, { timeoutMs: 15_000, description: 'a result' })).result
+}
+
+describe('a Redis that goes away and comes back', () => {
+  it('refuses calls within the deadline with a typed error, and goes on by itself afterwards', async () => {
+    await using server = await startRedisServer({ persistent: true })
+    const { runner, work } = await startService({ url: server.url, commandDeadlineMs: 500 })
+    const seen: string[] = []
+    runner.events$.subscribe((event) => seen.push(event.kind))
+    work([double])
+    const before = await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
+    expect(await resultOf(() => runner.get(before.id))).toBe(2)
+
+    await server.kill('SIGKILL')
+    const startedAt = performance.now()
+    const error: unknown = await runner
+      .submit({ type: 'double', payload: 2, handlerVersion: 1 })
+      .catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(LaneError)
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    const second: unknown = await runner.get(before.id).catch((reason: unknown) => reason)
+    expect(second).toBeInstanceOf(RedisUnavailableError)
+    expect(second).toMatchObject({ code: 'redis-unavailable', effect: 'excluded' })
+
+    await server.restart()
+    const after = await until(
+      () => runner.submit({ type: 'double', payload: 3, handlerVersion: 1 }).catch(() => undefined),
+      { timeoutMs: 15_000, description: 'a submit to be taken' },
+    )
+    expect(await resultOf(() => runner.get(after.id))).toBe(6)
+    expect(seen).toContain('connectionLost')
+    expect(seen).toContain('recovered')
+  })
+
+  it('goes on after the server lost all its data', async () => {
+    await using server = await startRedisServer()
+    const { runner, work, client } = await startService({ url: server.url })
+    work([double])
+    const before = await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
+    expect(await resultOf(() => runner.get(before.id))).toBe(2)
+
+    await client.sendCommand(['FLUSHALL'])
+    await client.sendCommand(['SCRIPT', 'FLUSH'])
+    const after = await runner.submit({ type: 'double', payload: 2, handlerVersion: 1 })
+    expect(await resultOf(() => runner.get(after.id))).toBe(4)
+  })
+})
+
+describe('a connection that stands still', () => {
+  it('replaces a half-open connection for commands, and the caller learns that the outcome is unknown', async () => {
+    await using server = await startRedisServer()
+    await using proxy = await startTcpProxy({ targetPort: server.port })
+    const { runner } = await startService({ url: proxy.url, commandDeadlineMs: 400 })
+    await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
+
+    proxy.stall()
+    const error: unknown = await runner
+      .submit({ type: 'double', payload: 2, handlerVersion: 1 })
+      .catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(OutcomeUnknownError)
+    expect(error).toMatchObject({ effect: 'unknown' })
+
+    proxy.resume()
+    await until(() => runner.submit({ type: 'double', payload: 3, handlerVersion: 1 }).catch(() => undefined), {
+      timeoutMs: 10_000,
+      description: 'a submit to be taken',
+    })
+  })
+
+  it('replaces a half-open connection for waiting, and takes the next task', async () => {
+    await using server = await startRedisServer()
+    await using proxy = await startTcpProxy({ targetPort: server.port })
+    const worker = await startService({ url: proxy.url, commandDeadlineMs: 400, prefix: 'half-open/' })
+    const submitter = await startService({ url: server.url, prefix: 'half-open/' })
+    worker.work([double])
+    const first = await submitter.runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
+    expect(await resultOf(() => submitter.runner.get(first.id))).toBe(2)
+
+    proxy.stall()
+    const second = await submitter.runner.submit({ type: 'double', payload: 2, handlerVersion: 1 })
+    const lost: string[] = []
+    worker.runner.events$.subscribe((event) => {
+      if (event.kind === 'connectionLost') lost.push(event.connection)
+    })
+    await until(() => lost.some((name) => name.startsWith('reader')), {
+      timeoutMs: 10_000,
+      description: 'the watchdog',
+    })
+    proxy.resume()
+    expect(await resultOf(() => submitter.runner.get(second.id))).toBe(4)
+  })
+
+  it('survives having its connections cut again and again', async () => {
+    await using server = await startRedisServer()
+    await using proxy = await startTcpProxy({ targetPort: server.port })
+    const worker = await startService({ url: proxy.url, prefix: 'cut/', visibilityTimeoutMs: 500 })
+    const submitter = await startService({ url: server.url, prefix: 'cut/' })
+    worker.work([double])
+    const tasks = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => submitter.runner.submit({ type: 'double', payload: n, handlerVersion: 1 })),
+    )
+    for (let cuts = 0; cuts < 5; cuts++) {
+      proxy.cut()
+      await until(() => proxy.connections > 0, { timeoutMs: 5_000, description: 'the next connection' })
+    }
+    for (const [n, { id }] of tasks.entries()) expect(await resultOf(() => submitter.runner.get(id))).toBe(n * 2)
+  })
+})
+
+describe('shutting down while Redis is away', () => {
+  it('ends within its deadlines', async () => {
+    await using server = await startRedisServer()
+    const { dispose, work } = await startService({ url: server.url, commandDeadlineMs: 300 })
+    work([double])
+    await server.kill('SIGKILL')
+    const startedAt = performance.now()
+    await dispose()
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+  })
+})
