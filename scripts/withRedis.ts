@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { startRedisServer } from '../test/support/redisServer.js'
 import { ensureRedis } from './ensureRedis.js'
+import { startRedisServer } from './startRedisServer.js'
 
 /**
  * `tsx scripts/withRedis.ts -- command arguments…` runs a command with a Redis that exists for it alone, at
