@@ -32,7 +32,7 @@ export interface TaskContext<P> {
    * needed ahead of work that blocks the loop. Rejects with a `LeaseLostError` if the task belongs to somebody else
    * by now, and with an `AttemptEndedError` after the run; trouble with the store is reported, not thrown.
    */
-  heartbeat(): Promise<void>
+  readonly heartbeat: () => Promise<void>
   /**
    * Reports how far the run is: stores it, publishes it and extends the lease. More often than the handler's
    * `progressThrottleMs` only the latest report counts; the last one is always written. Never throws.
@@ -40,15 +40,15 @@ export interface TaskContext<P> {
    * @param progress.percent a finite number, 0 to 100 by convention.
    * @param progress.meta anything that JSON can carry.
    */
-  reportProgress(progress: { percent: number; meta?: unknown }): void
+  readonly reportProgress: (progress: { percent: number; meta?: unknown }) => void
   /**
    * The reference of a blob that belongs to this task, under `tasks/<taskId>/<suffix>`. Nothing is written.
    *
    * @param suffix segments separated by `/`, none of them empty, `.` or `..`; an `InvalidArgumentError` otherwise.
    */
-  allocateBlob(suffix: string, options?: { contentType?: string }): BlobRef
+  readonly allocateBlob: (suffix: string, options?: { contentType?: string }) => BlobRef
   /**
    * Waits, at least `ms` milliseconds (any length). Rejects as soon as the signal fires, with its reason.
    */
-  sleep(ms: number): Promise<void>
+  readonly sleep: (ms: number) => Promise<void>
 }

@@ -1,0 +1,40 @@
+import { InMemoryBlobStore } from '@furystack/blob-store'
+import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
+import { createInjector } from '@furystack/inject'
+import { InProcessQueueAdapter, MemoryTaskStore, TaskRunnerCore, TaskRunnerTelemetry } from '@furystack/task-runner'
+
+import { queueAdapterSuite } from './queueAdapterSuite.js'
+import { runnerSuite } from './runnerSuite.js'
+
+queueAdapterSuite('InProcessQueueAdapter', ({ nodes, concurrencyLimits, idempotencyTtlSec }) => {
+  const adapter = new InProcessQueueAdapter({ concurrencyLimits, idempotencyTtlSec })
+  return Promise.resolve({
+    adapters: Array.from({ length: nodes }, () => adapter),
+    dispose: async () => adapter[Symbol.asyncDispose](),
+  })
+})
+
+// Several cores over one queue, one store and one bus stand for several processes.
+runnerSuite('TaskRunnerCore over a queue in this process', (count) => {
+  const queueAdapter = new InProcessQueueAdapter()
+  const bus = new InProcessCrossNodeBus()
+  const injector = createInjector()
+  const parts = {
+    injector,
+    bus,
+    blobStore: new InMemoryBlobStore(),
+    store: new MemoryTaskStore(),
+    telemetry: new TaskRunnerTelemetry(),
+    queueAdapter,
+  }
+  const runners = Array.from({ length: count }, () => new TaskRunnerCore(parts, { sweepIntervalMs: 50 }))
+  return Promise.resolve({
+    runners,
+    dispose: async () => {
+      await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
+      await queueAdapter[Symbol.asyncDispose]()
+      bus[Symbol.dispose]()
+      await injector[Symbol.asyncDispose]()
+    },
+  })
+})
