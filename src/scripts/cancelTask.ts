@@ -4,7 +4,7 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow } from '../store/rowCodec.js'
-import { cancelLua, clockLua } from './fragments.js'
+import { attemptLua, cancelLua, clockLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
@@ -16,6 +16,7 @@ import { defineScript, runScript } from './runScript.js'
 const script = defineScript(
   'cancelTask',
   clockLua +
+    attemptLua +
     cancelLua +
     `
 local root, row, schedule = KEYS[1], KEYS[2], KEYS[3]
@@ -24,6 +25,7 @@ if word == 'cancelled' then
   local member = redis.call('HGET', row, 'm')
   if member then redis.call('ZREM', schedule, member) end
   redis.call('ZREM', root .. 'unqueued', ARGV[1])
+  redis.call('ZREM', root .. 'leases', ARGV[1])
 end
 return { now, word, redis.call('HGETALL', row) }
 `,

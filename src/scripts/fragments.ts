@@ -176,12 +176,12 @@ end
 `
 
 /**
- * Needs the clock. Asks for a cancel: a row that somebody runs becomes cancelling, any other cancelled at once. Logs the
+ * Needs the clock and the attempts. Asks for a cancel: a row with a living owner becomes cancelling, any other cancelled at once. Logs the
  * reason. Answers unknown, unchanged, cancelling or cancelled.
  */
 export const cancelLua = `
 local function cancel(row, reason, event)
-  local status = redis.call('HGET', row, 's')
+  local status, deadline, run = unpack(redis.call('HMGET', row, 's', 'd', 'run'))
   if not status then return 'unknown' end
   if status == 'cancelled' or status == 'succeeded' or status == 'failed' or status == 'cancelling' then
     return 'unchanged'
@@ -189,9 +189,12 @@ local function cancel(row, reason, event)
   redis.call('RPUSH', row .. ':events', (string.gsub(event, '"at":0', '"at":' .. int(now), 1)))
   redis.call('LTRIM', row .. ':events', -1000, -1)
   if reason ~= '' then redis.call('HSET', row, 'cr', reason) end
-  if status == 'running' or status == 'claimed' then
-    redis.call('HSET', row, 's', 'cancelling')
-    return 'cancelling'
+  if status == 'running' then
+    if (tonumber(deadline) or 0) > now then
+      redis.call('HSET', row, 's', 'cancelling')
+      return 'cancelling'
+    end
+    closeAttempt(row, run, 't')
   end
   redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
   return 'cancelled'
