@@ -36,7 +36,7 @@ local function readOne(lane)
   return reply and reply[1] and reply[1][2][1]
 end
 
-local open, full, cleared = {}, {}, 0
+local open, full, answered, cleared = {}, {}, {}, 0
 for _, lane in ipairs(lanes) do
   if not isPaused(lane.name) then table.insert(open, lane) end
 end
@@ -57,11 +57,16 @@ while nextSlot <= #slots and #open > 0 do
           cleared = cleared + 1
         end
         if cleared < 100 then table.insert(still, lane) end
+      else
+        table.insert(answered, root .. 'bell:' .. lane.name)
       end
     end
   end
   open = still
 end
+
+-- A bell that rang for entries that are gone would wake an idle worker for nothing.
+if #answered > 0 then redis.call('DEL', unpack(answered)) end
 
 -- Another idle worker may have been waiting for the token that brought this one here.
 for _, lane in ipairs(open) do

@@ -1,0 +1,44 @@
+import { openConnection } from '../connection/connection.js'
+import { keys } from '../keys/keys.js'
+import type { LanePort } from '../port/lanePort.js'
+import { redisLanePort } from '../port/redisLanePort.js'
+import { type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
+
+/** The options of the queue that concern the port. */
+export type OpenLanePortOptions = Pick<
+  RedisQueueOptions,
+  'client' | 'topicPrefix' | 'consumerGroup' | 'idempotencyTtlSec' | 'commandDeadlineMs' | 'scheduler'
+>
+
+/**
+ * Opens a port for pipelines of your own: one connection for commands and one for waiting. Give each pipeline that waits
+ * a port of its own; disposing it closes both connections, not the client.
+ *
+ * @throws {InvalidOptionError} for an option out of its range, or a client that is not connected
+ *
+ * @example
+ * await using port = openLanePort({ client, topicPrefix: 'svc-a/' })
+ * const claims = readNew(port, { workerId: 'w', lanes: () => [{ lane: lane('mail', 1), visibilityTimeoutMs: 60_000 }] })
+ */
+export const openLanePort = (options: OpenLanePortOptions): LanePort & AsyncDisposable => {
+  const resolved = resolveQueueOptions({ ...options, serviceName: 'lane port' })
+  const { client, commandDeadlineMs: deadlineMs, scheduler } = resolved
+  const connect = (isBlocking: boolean): ReturnType<typeof openConnection> =>
+    openConnection({ template: client, deadlineMs, isBlocking, ...(scheduler && { scheduler }) })
+  const commands = connect(false)
+  const reader = connect(true)
+  const port = redisLanePort({
+    commands,
+    reader,
+    keys: keys(resolved.topicPrefix),
+    group: resolved.consumerGroup,
+    isJoint: false,
+    idempotencyTtlSec: resolved.idempotencyTtlSec,
+  })
+  return {
+    ...port,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([reader[Symbol.asyncDispose](), commands[Symbol.asyncDispose]()])
+    },
+  }
+}

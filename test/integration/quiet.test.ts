@@ -1,0 +1,68 @@
+import { defineTaskHandler } from '@furystack/task-runner'
+import { expect, it } from 'vitest'
+
+import { startRedisServer } from '../support/redisServer.js'
+import { startService } from '../support/service.js'
+import { until } from '../support/until.js'
+
+/** Commands that clients sent, not those inside scripts. */
+const countCommands = async (
+  { client }: Awaited<ReturnType<typeof startService>>,
+  forMs: number,
+): Promise<Record<string, number>> => {
+  const sent: Record<string, number> = {}
+  const monitor = client.duplicate()
+  monitor.on('error', () => undefined)
+  await monitor.connect()
+  await monitor.monitor((line) => {
+    const match = /^\S+ \[\d+ ([^\]]+)\] "(\w+)"/.exec(String(line))
+    if (match && match[1] !== 'lua') sent[match[2] ?? ''] = (sent[match[2] ?? ''] ?? 0) + 1
+  })
+  // Counting over a span of time is the point here; nothing is being waited for.
+  await new Promise((resolve) => setTimeout(resolve, forMs))
+  monitor.destroy()
+  return sent
+}
+
+const total = (sent: Record<string, number>): number => Object.values(sent).reduce((sum, n) => sum + n, 0)
+
+it.each([
+  ['at the defaults', {}, 10],
+  ['with long waits', { blockTimeoutMs: 5_000, schedulerIntervalMs: 5_000 }, 2],
+])(
+  'an idle worker is quiet %s, whatever its slots and lanes',
+  async (_name, options, perSecond) => {
+    await using server = await startRedisServer()
+    const service = await startService({ url: server.url, ...options })
+    let ran = 0
+    const handlers = Array.from({ length: 30 }, (_, n) =>
+      defineTaskHandler({
+        type: `type-${String(n)}`,
+        version: 1,
+        handler: async () => {
+          ran++
+          return Promise.resolve()
+        },
+      }),
+    )
+    service.work(handlers, { concurrency: 50 })
+    await Promise.all(handlers.map(({ type }) => service.runner.submit({ type, payload: 1, handlerVersion: 1 })))
+    await until(() => ran === 30, { timeoutMs: 10_000, description: 'all to run' })
+    const sent = await countCommands(service, 3_000)
+    expect(total(sent) / 3, JSON.stringify(sent)).toBeLessThanOrEqual(perSecond)
+
+    // And it is still awake: neither latency nor lateness waits for the long waits.
+    const soon = performance.now()
+    await service.runner.submit({ type: 'type-3', payload: 1, handlerVersion: 1 })
+    await until(() => ran === 31, { timeoutMs: 1_000, description: 'the bell to wake it' })
+    await service.runner.submit({
+      type: 'type-4',
+      payload: 1,
+      handlerVersion: 1,
+      notBefore: new Date(Date.now() + 300),
+    })
+    await until(() => ran === 32, { timeoutMs: 1_500, description: 'the schedule to wake it' })
+    expect(performance.now() - soon).toBeLessThan(2_500)
+  },
+  30_000,
+)
