@@ -14,6 +14,6 @@ export interface RedisClient {
   close(): Promise<void>
   destroy(): void
   sendCommand(args: readonly string[], options?: object): Promise<unknown>
-  on(event: string, listener: (...args: never[]) => void): unknown
-  off(event: string, listener: (...args: never[]) => void): unknown
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
 }
