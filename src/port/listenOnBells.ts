@@ -2,6 +2,7 @@ import { Observable } from 'rxjs'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
+import { ringBell } from '../scripts/ringBell.js'
 import type { Bell, ListenRequest } from './lanePort.js'
 
 /**
@@ -29,7 +30,7 @@ export function listenOnBells(
         } else if (out.closed) {
           // Nobody waits for this answer any more, and a token that cannot be put back is only a wake-up lost:
           // idle workers look by themselves once a second.
-          commands.send('ring', ['LPUSH', bell, '1']).catch(() => undefined)
+          ringBell(commands, bell).catch(() => undefined)
         } else {
           out.next(bell === keys.scheduleBell ? 'schedule' : 'lanes')
           out.complete()
