@@ -7,7 +7,7 @@ import { type Connection, openConnection } from '../../src/connection/connection
 import { keys as keysOf } from '../../src/keys/keys.js'
 import { redisLanePort } from '../../src/port/redisLanePort.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
-import { claimOne, fill, type HarnessOptions, type LanePortHarness, mail, read, taskIds } from './lanePort/harness.js'
+import { fill, type HarnessOptions, type LanePortHarness, mail, read, taskIds } from './lanePort/harness.js'
 import { lanePortSuite } from './lanePortSuite.js'
 
 interface RedisHarness extends LanePortHarness {
@@ -42,6 +42,7 @@ const makeHarness = async ({ idempotencyTtlSec = 60 }: HarnessOptions = {}): Pro
     // Timers may fire a millisecond early.
     advance: (ms) => delay(ms + 1),
     until: (promise) => promise,
+    // eslint-disable-next-line rxjs-x/no-ignored-default-value -- an operation that answers nothing fails the test
     ask: (reply$) => lastValueFrom(reply$),
     pending: async (of) => {
       const rows = (await command('XPENDING', keys.queue(of), group, '-', '+', '10000')) as [
@@ -81,8 +82,8 @@ describe('redisLanePort on what only a server can hold', () => {
     const { port, ask, root, command } = harness
     const unreadable = ['no JSON', '42', '{}', '{"taskId":"x"}', '{"taskId":"x","type":"mail"}']
     for (const member of unreadable) await command('ZADD', `${root}scheduler`, '1', member)
-    await ask(port.enqueue({ taskId: 'a', lane: mail, notBefore: (await harness.now()) + 20 }))
-    await harness.advance(100)
+    await ask(port.enqueue({ taskId: 'a', lane: mail, notBefore: (await harness.now()) + 300 }))
+    await harness.advance(310)
 
     await ask(port.promote({ promoterId: 'w', roleMs: 100, limit: 100 }))
 
@@ -109,27 +110,5 @@ describe('redisLanePort on what only a server can hold', () => {
     await harness.command('SADD', `${harness.root}lanes`, 'nonsense', 'mail:v1:tags=%')
 
     expect(await harness.ask(harness.port.knownLanes())).toEqual([mail])
-  })
-
-  it('leaves one token in a bell that a listener left and others rang', async () => {
-    const harness = await makeHarness()
-    const { port, root, command } = harness
-    const bell = `${root}bell:mail:v1`
-    const listen$ = port.listen({ lanes: [{ lane: mail, visibilityTimeoutMs: 60_000 }], schedule: false, blockMs: 500 })
-    listen$.subscribe().unsubscribe()
-    await command('MULTI')
-    await command('LPUSH', bell, '1')
-    await command('EXEC')
-    await command('EVAL', `if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('LPUSH', KEYS[1], '1') end`, '1', bell)
-    await harness.advance(100)
-
-    expect(await command('LLEN', bell)).toBe(1)
-  })
-
-  it('settles what an older server let stand: a claim survives the loss of all scripts', async () => {
-    const harness = await makeHarness()
-    const claim = await claimOne(harness)
-
-    expect(await harness.ask(harness.port.settle(claim, { kind: 'done' }))).toBe('settled')
   })
 })

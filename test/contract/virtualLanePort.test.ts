@@ -36,6 +36,7 @@ const harnessWith =
       now: () => Promise.resolve(scheduler.now()),
       advance,
       until,
+      // eslint-disable-next-line rxjs-x/no-ignored-default-value -- an operation that answers nothing fails the test
       ask: (reply$) => until(lastValueFrom(reply$)),
       pending: (of) =>
         Promise.resolve(

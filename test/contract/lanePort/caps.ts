@@ -75,13 +75,13 @@ export const capSuite = (makeHarness: MakeHarness): void => {
       expect(taskIds(claims)).toEqual(['a', 'c', 'd'])
     })
 
-    it.each(endings)('frees the place of a claim that is %s', async (_, end) => {
+    it.each(endings)('frees the place of a claim that is %s', async (_, work) => {
       const harness = await makeHarness()
       const claim = await claimOne(harness, { lanes: [capped()] })
       await fill(harness, mail, 'b')
       expect((await ask(harness)).claims).toEqual([])
 
-      await harness.ask<unknown>(end(harness.port, claim))
+      await harness.ask<unknown>(work(harness.port, claim))
 
       expect(taskIds((await ask(harness)).claims)).toEqual(['b'])
     })

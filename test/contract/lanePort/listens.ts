@@ -12,11 +12,11 @@ const request = (overrides: Partial<ListenRequest> = {}): ListenRequest => ({
 })
 
 /** Starts to listen, and tells what was heard once that has ended. */
-const hear = (listen$: Observable<Bell>): { bells: Bell[]; ended: Promise<Bell[]>; stop: () => void } => {
+const hear = (bell$: Observable<Bell>): { bells: Bell[]; ended: Promise<Bell[]>; stop: () => void } => {
   const bells: Bell[] = []
   let stop = (): void => undefined
   const ended = new Promise<Bell[]>((resolve, reject) => {
-    const subscription = listen$.subscribe({
+    const subscription = bell$.subscribe({
       next: (bell) => bells.push(bell),
       error: reject,
       complete: () => {
@@ -86,8 +86,8 @@ export const listenSuite = (makeHarness: MakeHarness): void => {
     it('rings for a parked task when it is promoted', async () => {
       const harness = await makeHarness()
       const { port, until, ask } = harness
-      await ask(port.enqueue({ taskId: 'a', lane: mail, notBefore: (await harness.now()) + 20 }))
-      await harness.advance(100)
+      await ask(port.enqueue({ taskId: 'a', lane: mail, notBefore: (await harness.now()) + 300 }))
+      await harness.advance(310)
       const heard = hear(port.listen(request()))
 
       await ask(port.promote({ promoterId: 'w', roleMs: 100, limit: 1 }))
@@ -205,13 +205,13 @@ export const listenSuite = (makeHarness: MakeHarness): void => {
     it('is cold: each subscription listens', async () => {
       const harness = await makeHarness()
       const { port, ask, until } = harness
-      const listen$ = port.listen(request())
+      const bell$ = port.listen(request())
       await fill(harness, mail, 'a')
       await ask(port.read({ workerId: 'w', slots: slotsOf('w', 1), lanes: [reading(mail)] }))
 
-      expect(await until(hear(listen$).ended)).toEqual(['lanes'])
+      expect(await until(hear(bell$).ended)).toEqual(['lanes'])
       await fill(harness, mail, 'b')
-      expect(await until(hear(listen$).ended)).toEqual(['lanes'])
+      expect(await until(hear(bell$).ended)).toEqual(['lanes'])
     })
   })
 }

@@ -146,11 +146,11 @@ export const readSuite = (makeHarness: MakeHarness): void => {
       const { port, ask } = harness
       await fill(harness, mail, 'a', 'b')
 
-      const read$ = port.read({ workerId: 'w', slots: slotsOf('w', 1), lanes: [reading(mail)] })
+      const reply$ = port.read({ workerId: 'w', slots: slotsOf('w', 1), lanes: [reading(mail)] })
       expect(await harness.pending(mail)).toEqual([])
 
-      expect(taskIds((await ask(read$)).claims)).toEqual(['a'])
-      expect(taskIds((await ask(read$)).claims)).toEqual(['b'])
+      expect(taskIds((await ask(reply$)).claims)).toEqual(['a'])
+      expect(taskIds((await ask(reply$)).claims)).toEqual(['b'])
     })
 
     it('is not taken back by unsubscribing', async () => {

@@ -8,6 +8,9 @@ const promote = (
   { promoter = 'w', roleMs = 60_000, limit = 100 } = {},
 ): Promise<PromoteReply> => ask(port.promote({ promoterId: promoter, roleMs, limit }))
 
+/** From now until parked tasks are due: long enough to park them before that on a slow machine. */
+const SOON = 400
+
 /** Parks tasks, each a millisecond after the last, from `now + inMs` on. */
 const park = async (harness: LanePortHarness, inMs: number, ...taskIds: string[]): Promise<void> => {
   const { port, ask } = harness
@@ -50,11 +53,11 @@ export const scheduleSuite = (makeHarness: MakeHarness): void => {
 
     it('makes two parked entries of a task that is parked twice', async () => {
       const harness = await makeHarness()
-      await park(harness, 100, 'a')
-      await park(harness, 100, 'a')
+      await park(harness, SOON, 'a')
+      await park(harness, SOON, 'a')
       expect(await harness.parked()).toBe(2)
 
-      await harness.advance(500)
+      await harness.advance(SOON + 10)
       expect((await promote(harness)).moved).toBe(2)
       expect(taskIds(await read(harness, { slots: 3 }))).toEqual(['a', 'a'])
     })
@@ -80,9 +83,9 @@ export const scheduleSuite = (makeHarness: MakeHarness): void => {
   describe('promote', () => {
     it('moves what is due, earliest first', async () => {
       const harness = await makeHarness()
-      await park(harness, 100, 'b')
-      await park(harness, 50, 'a')
-      await harness.advance(300)
+      await park(harness, SOON, 'b')
+      await park(harness, SOON / 2, 'a')
+      await harness.advance(SOON + 10)
 
       const reply = await promote(harness)
 
@@ -113,8 +116,8 @@ export const scheduleSuite = (makeHarness: MakeHarness): void => {
 
     it('moves no more than the limit, and wants to be asked again at once for the rest', async () => {
       const harness = await makeHarness()
-      await park(harness, 20, 'a', 'b', 'c')
-      await harness.advance(300)
+      await park(harness, SOON, 'a', 'b', 'c')
+      await harness.advance(SOON + 10)
 
       expect(await promote(harness, { limit: 2 })).toMatchObject({ moved: 2, nextDueMs: 0 })
       expect(await promote(harness, { limit: 2 })).toEqual({ isPromoter: true, moved: 1, knownLanes: 1 })
@@ -130,8 +133,8 @@ export const scheduleSuite = (makeHarness: MakeHarness): void => {
       const harness = await makeHarness()
       const { port, ask } = harness
       const tagged = lane('mail', 1, ['eu'])
-      await ask(port.enqueue({ taskId: 'a', lane: tagged, notBefore: (await harness.now()) + 20 }))
-      await harness.advance(300)
+      await ask(port.enqueue({ taskId: 'a', lane: tagged, notBefore: (await harness.now()) + SOON }))
+      await harness.advance(SOON + 10)
       await promote(harness)
 
       expect(await read(harness)).toEqual([])
@@ -140,9 +143,9 @@ export const scheduleSuite = (makeHarness: MakeHarness): void => {
 
     it('is done by one: the others are told to wait', async () => {
       const harness = await makeHarness()
-      await park(harness, 20, 'a')
+      await park(harness, SOON, 'a')
       await promote(harness, { promoter: 'v' })
-      await harness.advance(300)
+      await harness.advance(SOON + 10)
 
       expect(await promote(harness, { promoter: 'w' })).toEqual({ isPromoter: false, moved: 0, knownLanes: 0 })
       expect(await harness.parked()).toBe(1)
