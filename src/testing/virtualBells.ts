@@ -3,6 +3,8 @@ import { Observable, type SchedulerLike } from 'rxjs'
 /** Bells hold at most one token; a token wakes one listener, the one that has waited longest. */
 export interface VirtualBells {
   ring(bell: string): void
+  /** Takes the token away that nobody has heard yet. */
+  silence(bell: string): void
   /** Hands tokens to whoever waits; called at the end of an operation, as a server does after a script. */
   serve(): void
   /** Emits the first of the bells that has a token, or completes without one after `blockMs`. */
@@ -78,5 +80,5 @@ export const virtualBells = (scheduler: SchedulerLike, latencyMs: number): Virtu
     })
   }
 
-  return { ring: (bell) => tokens.add(bell), serve, listen }
+  return { ring: (bell) => tokens.add(bell), silence: (bell) => tokens.delete(bell), serve, listen }
 }

@@ -19,7 +19,11 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
       else if (!hasPlace(lanes, reading)) full.push(reading)
       else {
         const entry = lanes.stream(reading.lane).readNext(slot)
-        if (!entry) continue
+        if (!entry) {
+          // A bell that rang for entries that are gone would wake an idle worker for nothing.
+          lanes.bells.silence(laneBell(reading.lane))
+          continue
+        }
         claims.push(claimed(lanes, reading, request.workerId, slot, { ...entry, deliveryCount: 1 }))
         wasRead.add(reading)
         still.push(reading)

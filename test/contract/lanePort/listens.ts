@@ -166,6 +166,15 @@ export const listenSuite = (makeHarness: MakeHarness): void => {
       expect(await until(heard.ended)).toEqual(['lanes'])
     })
 
+    it('does not ring for entries that a reader has taken all of', async () => {
+      const harness = await makeHarness()
+      const { port, until } = harness
+      await fill(harness, mail, 'a', 'b')
+      await read(harness, { slots: 3 })
+
+      expect(await until(hear(port.listen(request({ blockMs: 50 }))).ended)).toEqual([])
+    })
+
     it('ends without a ring after blockMs', async () => {
       const harness = await makeHarness()
       const { port, until } = harness
