@@ -1,5 +1,6 @@
 import { checkNumber } from '../argument/checkNumber.js'
 import { DueQueue } from '../collections/dueQueue.js'
+import { ownValue } from '../collections/ownValue.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import { IdempotencyLeases } from '../queue/idempotencyLeases.js'
@@ -112,7 +113,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   #queueOf(type: string): TypeQueue {
     const present = this.#types.get(type)
     if (present !== undefined) return present
-    const queue = new TypeQueue(type, this.#limits[type] ?? Infinity)
+    const queue = new TypeQueue(type, ownValue(this.#limits, type) ?? Infinity)
     this.#types.set(type, queue)
     return queue
   }

@@ -1,3 +1,4 @@
+import { ownValue } from '../collections/ownValue.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { WorkerSubscription } from '../queue/queueAdapter.js'
 import { workerSatisfiesTags } from '../queue/workerSatisfiesTags.js'
@@ -129,8 +130,8 @@ export class WorkerSlots {
   }
 
   #fits(type: string, version: number, tags: readonly string[]): boolean {
-    const { compatibleVersions, tags: offered = [] } = this.#subscription as Partial<WorkerSubscription>
-    const versions = compatibleVersions?.[type] ?? []
+    const { compatibleVersions = {}, tags: offered = [] } = this.#subscription as Partial<WorkerSubscription>
+    const versions = ownValue(compatibleVersions, type) ?? []
     return (versions.length === 0 || versions.includes(version)) && workerSatisfiesTags(offered, tags)
   }
 }

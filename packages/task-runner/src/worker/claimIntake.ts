@@ -1,3 +1,4 @@
+import { ownValue } from '../collections/ownValue.js'
 import { MissingTaskRowError } from '../errors/missingTaskRowError.js'
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
@@ -113,7 +114,7 @@ export class ClaimIntake {
   ): number {
     if (visibilityTimeoutMs !== undefined) return visibilityTimeoutMs
     if (typeof handler === 'object') return handler.visibilityTimeoutMs
-    return this.handlers.visibilityTimeoutMs[type] ?? DEFAULT_VISIBILITY_MS
+    return ownValue(this.handlers.visibilityTimeoutMs, type) ?? DEFAULT_VISIBILITY_MS
   }
 
   #fit({ type, handlerVersion, tags }: Task): AnyTaskHandlerDescriptor | 'version' | 'tags' {

@@ -1,4 +1,5 @@
 import { checkVersion } from '../argument/checkVersion.js'
+import { ownValue } from '../collections/ownValue.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 
@@ -17,7 +18,7 @@ export class HandlerTable {
     if ((Array.isArray(handlers) ? handlers.length : 0) === 0) {
       throw new InvalidArgumentError('handlers', handlers, 'an array of at least one handler')
     }
-    for (const handler of handlers) this.#add(handler, compatibleVersions[handler.type] ?? [])
+    for (const handler of handlers) this.#add(handler, ownValue(compatibleVersions, handler.type) ?? [])
     for (const type of Object.keys(compatibleVersions)) {
       if (!this.#types.has(type)) {
         throw new InvalidArgumentError('compatibleVersions', type, 'about types that the worker has a handler for')
@@ -43,7 +44,7 @@ export class HandlerTable {
     const declared = this.all.filter(({ declaresVisibility }) => declaresVisibility === true)
     const byType: Record<string, number> = {}
     for (const { type, visibilityTimeoutMs } of declared) {
-      const sofar = Object.hasOwn(byType, type) ? (byType[type] ?? 0) : 0
+      const sofar = ownValue(byType, type) ?? 0
       Object.defineProperty(byType, type, {
         value: Math.max(sofar, visibilityTimeoutMs),
         enumerable: true,
