@@ -33,7 +33,7 @@ export default tseslint.config(
           names: {
             // Operations of the port and whatever is asked for an Observable.
             '^(read|sweep|listen|promote|settle|extend|handBack|enqueue|knownLanes|retire|lease|renew)$': false,
-            '^(source|work|shape|cold)$': false,
+            '^(source|work|shape|cold|hot)$': false,
           },
         },
       ],
