@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+
+import { until } from '../../../test/support/until.js'
+import { DEFAULT_RETENTION_POLICY, InProcessQueueAdapter, MemoryTaskStore } from '../src/index.js'
+import { FakeQueueAdapter } from './support/fakeQueueAdapter.js'
+import { overrideStore } from './support/overrideStore.js'
+import { handle, setUpCore } from './support/setUpCore.js'
+
+const refusal = new Error('the queue is away')
+const row = { type: 'mail', handlerVersion: 1, status: 'pending', tags: ['x'] } as const
+const OLD_MS = 5_000
+
+/** A store with an adjustable clock, so that rows can be old. */
+const storeWithClock = () => {
+  let time = Date.now()
+  return { store: new MemoryTaskStore({ now: () => time }), pass: (ms: number) => void (time += ms) }
+}
+
+describe('a task whose entry never reached the queue', () => {
+  it('T1 Q6 is found and queued when its submitter died between row and entry', async () => {
+    const { store, pass } = storeWithClock()
+    await store.create({ ...row, id: 'orphan', retentionPolicy: DEFAULT_RETENTION_POLICY })
+    await store.create({ ...row, id: 'parked', notBefore: 1e13, retentionPolicy: DEFAULT_RETENTION_POLICY })
+    pass(OLD_MS)
+    const { adapter } = setUpCore({ store })
+    await until(() => adapter.enqueued.length === 2)
+    expect(adapter.enqueued).toEqual([
+      { taskId: 'orphan', type: 'mail', handlerVersion: 1, tags: ['x'] },
+      { taskId: 'parked', type: 'mail', handlerVersion: 1, tags: ['x'], notBefore: new Date(1e13) },
+    ])
+    await until(async () => (await store.findUnqueued({ olderThanMs: 0, limit: 10 })).length === 0)
+  })
+
+  it('T1 Q6 is queued later when the queue refused it', async () => {
+    const { store, pass } = storeWithClock()
+    const queueAdapter = new FakeQueueAdapter()
+    const { adapter, core, submit } = setUpCore({ store, queueAdapter, reconcilerIntervalMs: 20 })
+    adapter.refusals.push(refusal, refusal)
+    await expect(submit()).rejects.toBe(refusal)
+    const draft = await core.draft({ type: 'mail', handlerVersion: 1, payload: 1 })
+    await expect(core.start(draft.id)).rejects.toBe(refusal)
+    expect((await core.get(draft.id))?.status).toBe('pending')
+    pass(OLD_MS)
+    await until(() => adapter.enqueued.length === 2)
+  })
+
+  it('T1 is queued later when it is a retry', async () => {
+    const { store, pass } = storeWithClock()
+    const { adapter, register, submit, errors } = setUpCore({ store, reconcilerIntervalMs: 20 })
+    register([handle(() => Promise.reject(new Error('no')), { retryPolicy: { maxAttempts: 2 } })])
+    const { id } = await submit()
+    adapter.refusals.push(refusal)
+    expect(await adapter.deliver(id)).toEqual({ kind: 'failed' })
+    expect(errors).toContainEqual({ operation: 'enqueue', error: refusal })
+    pass(OLD_MS)
+    await until(() => adapter.enqueued.length === 2)
+  })
+
+  it('is not queued twice once it has been queued', async () => {
+    const { store: memory, pass } = storeWithClock()
+    let passes = 0
+    const store = overrideStore(memory, { findUnqueued: (query) => (passes++, memory.findUnqueued(query)) })
+    const { adapter, submit } = setUpCore({ store, reconcilerIntervalMs: 10 })
+    await submit()
+    pass(OLD_MS)
+    await until(() => passes > 3)
+    expect(adapter.enqueued).toHaveLength(1)
+  })
+
+  it('does not keep the reconciler in a loop when marks do not come off', async () => {
+    const { store: memory, pass } = storeWithClock()
+    for (let index = 0; index < 150; index++) {
+      await memory.create({ ...row, id: `task-${index}`, retentionPolicy: DEFAULT_RETENTION_POLICY })
+    }
+    pass(OLD_MS)
+    const store = overrideStore(memory, { markEnqueued: () => Promise.reject(new Error('away')) })
+    const { adapter, errors } = setUpCore({ store, reconcilerIntervalMs: 1_000_000 })
+    await until(() => adapter.enqueued.length >= 100)
+    expect(adapter.enqueued).toHaveLength(100)
+    expect(errors.every(({ operation }) => operation === 'markEnqueued')).toBe(true)
+  })
+
+  it('T28 T30 survives a store in trouble: the reconciler goes on and reports', async () => {
+    let calls = 0
+    const store = overrideStore(new MemoryTaskStore(), {
+      findUnqueued: () => (calls++, Promise.reject(new Error('away'))),
+      expireAttempts: () => (calls++, Promise.reject(new Error('away'))),
+    })
+    const queueAdapter = new FakeQueueAdapter({ brokerSideReclaim: false })
+    const { errors } = setUpCore({ store, queueAdapter, reconcilerIntervalMs: 10, sweepIntervalMs: 10 })
+    await until(() => calls > 10)
+    expect(new Set(errors.map(({ operation }) => operation))).toEqual(new Set(['reconcile', 'sweep']))
+  })
+
+  it('Q40 is run after a restart, where the queue ends with the process and the store does not', async () => {
+    const { store, pass } = storeWithClock()
+    const before = setUpCore({ store, queueAdapter: new InProcessQueueAdapter() })
+    const ids: string[] = []
+    for (let index = 0; index < 250; index++) ids.push((await before.submit()).id)
+    await before.core[Symbol.asyncDispose]()
+    pass(OLD_MS)
+    const after = setUpCore({ store, queueAdapter: new InProcessQueueAdapter() })
+    const seen: string[] = []
+    after.register(({ taskId }) => Promise.resolve(seen.push(taskId)))
+    await until(() => seen.length === ids.length)
+    expect(seen).toEqual(ids)
+  })
+
+  it('is kept in mind where the queue has no memory', async () => {
+    const queueAdapter = new FakeQueueAdapter({ persistent: false })
+    const { adapter, submit } = setUpCore({ queueAdapter, reconcilerIntervalMs: 10 })
+    adapter.refusals.push(refusal)
+    await expect(submit()).rejects.toBe(refusal)
+    await until(() => adapter.enqueued.length === 1)
+  })
+})
+
+describe('a lease that has run out', () => {
+  it('T7 T8 stops the run in this process, and queues its task again', async () => {
+    const memory = new MemoryTaskStore()
+    // Heartbeats that do not get through stand for an event loop that stood still.
+    const store = overrideStore(memory, { extendAttempt: () => new Promise(() => undefined) })
+    const queueAdapter = new FakeQueueAdapter({ brokerSideReclaim: false })
+    const { core, register, submit } = setUpCore({ store, queueAdapter, sweepIntervalMs: 10, heartbeatIntervalMs: 1e9 })
+    const statuses: string[] = []
+    using _subscription = core.subscribeByType('mail', (update) => {
+      if (update.kind === 'status') statuses.push(update.status)
+    })
+    register([handle(({ sleep }) => sleep(60_000), { visibilityTimeoutMs: 100 })])
+    const { id } = await submit()
+    expect(await queueAdapter.deliver(id)).toEqual({ kind: 'success' })
+    await until(() => queueAdapter.enqueued.length === 2)
+    expect(await core.get(id)).toMatchObject({ status: 'pending', attempts: [{ status: 'timed-out' }] })
+    expect(statuses).toEqual(['pending', 'claimed', 'running', 'pending'])
+  })
+
+  it('T9 ends a task that was to be cancelled', async () => {
+    const store = new MemoryTaskStore()
+    const queueAdapter = new FakeQueueAdapter({ brokerSideReclaim: false })
+    const { core, submit, telemetry } = setUpCore({ store, queueAdapter, sweepIntervalMs: 10 })
+    const cancelled: string[] = []
+    telemetry.addListener('onTaskCancelled', ({ taskId }) => cancelled.push(taskId))
+    const { id } = await submit()
+    await store.beginAttempt({ taskId: id, workerId: 'dead', visibilityTimeoutMs: 50, redelivered: false })
+    await core.cancel(id)
+    expect((await core.get(id))?.status).toBe('cancelling')
+    await until(async () => (await core.get(id))?.status === 'cancelled')
+    expect(cancelled).toEqual([id])
+  })
+
+  it('is left to the queue where that reclaims by itself', async () => {
+    let sweeps = 0
+    const store = overrideStore(new MemoryTaskStore(), { expireAttempts: () => (sweeps++, Promise.resolve([])) })
+    setUpCore({ store, sweepIntervalMs: 5 })
+    const sweeping = setUpCore({
+      store,
+      sweepIntervalMs: 5,
+      queueAdapter: new FakeQueueAdapter({ brokerSideReclaim: false }),
+    })
+    await until(() => sweeps > 2)
+    await sweeping.core[Symbol.asyncDispose]()
+    const count = sweeps
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(sweeps).toBe(count)
+  })
+})
