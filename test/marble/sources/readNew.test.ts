@@ -1,0 +1,147 @@
+import { BehaviorSubject, concat, EMPTY, of } from 'rxjs'
+import { describe, expect, it } from 'vitest'
+
+import { lane, type LaneEvent, type LaneReading, readNew, type ReadReply } from '../../../src/index.js'
+import { claimOf, marbleLanePort, readReply } from '../../../src/testing/index.js'
+import { marbles } from '../../support/marbles.js'
+
+const reading = (name: string): LaneReading => ({ lane: lane(name, 1), visibilityTimeoutMs: 60_000 })
+const [mail, scan, zip] = [reading('mail'), reading('scan'), reading('zip')]
+const slots = ['w-slot-0', 'w-slot-1']
+const a = claimOf('w-slot-0', { taskId: 'a' })
+const b = claimOf('w-slot-1', { taskId: 'b' })
+const values = { a, b }
+const replies = { n: readReply(), o: readReply([a]), m: readReply([a, b]) }
+
+describe('readNew', () => {
+  it.each([
+    ['never', '-----', '-----', '^----'],
+    ['an empty reply', '--(n|)', '--|', '^-!'],
+    ['one entry', '--(o|)', '--(a|)', '^-!'],
+    ['many entries', '--(m|)', '--(ab|)', '^-!'],
+    ['a refusal', '--#', '--#', '^-!'],
+  ])('passes on %s', (_, reply, expected, subscription) => {
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const reply$ = cold(reply, replies)
+      const port = marbleLanePort({ read: () => reply$ })
+      const source = readNew(port, { workerId: 'w', lanes: () => [mail] })
+
+      expectObservable(source(slots)).toBe(expected, values)
+      expectSubscriptions(reply$.subscriptions).toBe(subscription)
+      flush()
+
+      expect(port.calls.read).toEqual([[{ workerId: 'w', slots, lanes: [mail] }]])
+    })
+  })
+
+  it('asks nothing before it is subscribed to, and once with each subscription', () => {
+    const port = marbleLanePort({ read: () => of(readReply()) })
+    const asked: string[] = []
+    const source = readNew(port, {
+      workerId: 'w',
+      lanes: () => {
+        asked.push('lanes')
+        return []
+      },
+    })
+
+    const claim$ = source(slots)
+    expect([port.demands(), asked]).toEqual([[], []])
+
+    concat(claim$, claim$, source(['w-slot-1'])).subscribe()
+    expect(port.demands()).toEqual([slots, slots, ['w-slot-1']])
+    expect(asked).toHaveLength(3)
+  })
+
+  it('begins one lane further on with each read', () => {
+    const lanes$ = new BehaviorSubject([mail, scan, zip])
+    const port = marbleLanePort({ read: () => of(readReply()) })
+    const source = readNew(port, { workerId: 'w', lanes: () => lanes$.value })
+
+    concat(source(slots), source(slots), source(slots), source(slots)).subscribe()
+    lanes$.next([mail])
+    source(slots).subscribe()
+    lanes$.next([])
+    source(slots).subscribe()
+
+    expect(port.calls.read.map(([{ lanes }]) => lanes)).toEqual([
+      [mail, scan, zip],
+      [scan, zip, mail],
+      [zip, mail, scan],
+      [mail, scan, zip],
+      [mail],
+      [],
+    ])
+  })
+
+  it('tells the reply, and that lanes were full', () => {
+    const replies: ReadReply[] = []
+    const events: LaneEvent[] = []
+    const answers = [readReply([a]), readReply([], { full: [mail.lane] })]
+    const port = marbleLanePort({ read: () => of(answers[port.calls.read.length - 1] ?? readReply()) })
+    const source = readNew(port, {
+      workerId: 'w',
+      lanes: () => [mail],
+      onReply: (reply) => replies.push(reply),
+      report: (event) => events.push(event),
+    })
+
+    concat(source(slots), source(slots)).subscribe()
+
+    expect(replies).toEqual(answers)
+    expect(events).toEqual([{ kind: 'capFull', lanes: [mail.lane] }])
+  })
+
+  it('reads the reply even if it is left early, and hands the claims back', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const reply$ = cold('---(m|)', replies)
+      const port = marbleLanePort({ read: () => reply$, handBack: () => EMPTY })
+
+      expectObservable(readNew(port, { workerId: 'w', lanes: () => [mail] })(slots), '-!').toBe('-')
+      expectSubscriptions(reply$.subscriptions).toBe('^--!')
+      flush()
+
+      expect(port.calls.handBack).toEqual([[[a, b]]])
+    })
+  })
+
+  it('reports claims that could not be handed back', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const events: LaneEvent[] = []
+      const port = marbleLanePort({
+        read: () => cold('---(m|)', replies),
+        handBack: () => cold('#', undefined, 'away'),
+      })
+      const source = readNew(port, { workerId: 'w', lanes: () => [mail], report: (event) => events.push(event) })
+
+      expectObservable(source(slots), '-!').toBe('-')
+      flush()
+
+      expect(events).toEqual([{ kind: 'brokerError', activity: 'handBack 2', error: 'away', restMs: 0 }])
+    })
+  })
+
+  it.each([
+    ['lanes', { lanes: () => fail() }],
+    ['onReply', { lanes: () => [mail], onReply: () => fail() }],
+  ])('errors if %s throws', (_, options) => {
+    marbles(({ cold, expectObservable }) => {
+      const port = marbleLanePort({ read: () => cold('(o|)', replies), handBack: () => EMPTY })
+
+      expectObservable(readNew(port, { workerId: 'w', ...options })(slots)).toBe('#', undefined, new Error('thrown'))
+    })
+  })
+
+  it('errors if the port throws', () => {
+    marbles(({ expectObservable }) => {
+      const port = marbleLanePort({ read: () => fail() })
+
+      const claim$ = readNew(port, { workerId: 'w', lanes: () => [mail] })(slots)
+      expectObservable(claim$).toBe('#', undefined, new Error('thrown'))
+    })
+  })
+})
+
+const fail = (): never => {
+  throw new Error('thrown')
+}

@@ -1,0 +1,172 @@
+import { concat, defer, map, type Observable, range, throwError } from 'rxjs'
+import { describe, expect, it } from 'vitest'
+
+import { type Claim, type LaneEvent, restOnError } from '../../../src/index.js'
+import { claimOf } from '../../../src/testing/index.js'
+import { marbles } from '../../support/marbles.js'
+
+const slots = ['w-slot-0', 'w-slot-1']
+const values = { a: claimOf('w-slot-0', { taskId: 'a' }), b: claimOf('w-slot-1', { taskId: 'b' }) }
+const restsOf = (events: LaneEvent[]): number[] =>
+  events.map((event) => (event.kind === 'brokerError' ? event.restMs : -1))
+
+const setup = (): { events: LaneEvent[]; options: Parameters<typeof restOnError>[1] } => {
+  const events: LaneEvent[] = []
+  // Half of the rest is random; with this it is the whole of it.
+  return { events, options: { restMs: 10, random: () => 0.999_999, report: (event) => events.push(event) } }
+}
+
+describe('restOnError', () => {
+  it.each([
+    ['never', '-----', '-----', '^----'],
+    ['an empty claim', '--|', '--|', '^-!'],
+    ['one claim', '--(a|)', '--(a|)', '^-!'],
+    ['many claims', '--a-(b|)', '--a-(b|)', '^---!'],
+  ])('passes on %s', (_, source, expected, subscription) => {
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const { events, options } = setup()
+      const demands: (readonly string[])[] = []
+      const asked$ = cold(source, values)
+      const resting = restOnError((demand) => (demands.push(demand), asked$), options)
+
+      expectObservable(resting(slots)).toBe(expected, values)
+      expectSubscriptions(asked$.subscriptions).toBe(subscription)
+      flush()
+
+      expect(demands).toEqual([slots])
+      expect(events).toEqual([])
+    })
+  })
+
+  it('reports a fault, rests, and completes as if it had found nothing more', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const { events, options } = setup()
+      const asked$ = cold('--a--#', values, 'away')
+
+      expectObservable(restOnError(() => asked$, options)(slots)).toBe('--a-- 10ms |', values)
+      expectSubscriptions(asked$.subscriptions).toBe('^----!')
+      flush()
+
+      expect(events).toEqual([{ kind: 'brokerError', activity: 'claim', error: 'away', restMs: 10 }])
+    })
+  })
+
+  it('rests twice as long with each failure in a row, and begins anew after a success', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const { events, options } = setup()
+      const answers = ['#', '#', '#', '|', '#'].map((marble) => cold<Claim>(marble))
+      const resting = restOnError(() => answers.shift() ?? cold('-'), options)
+      const claim$ = defer(() => resting(slots))
+
+      expectObservable(concat(claim$, claim$, claim$, claim$, claim$)).toBe(`${10 + 20 + 40 + 10}ms |`)
+      flush()
+
+      expect(restsOf(events)).toEqual([10, 20, 40, 10])
+    })
+  })
+
+  it('does not take a claim without completion for a success', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const { events, options } = setup()
+      const claim$ = restOnError(() => cold('(a#)', values), options)(slots)
+
+      expectObservable(concat(claim$, claim$)).toBe('a 9ms a 19ms |', values)
+      flush()
+
+      expect(restsOf(events)).toEqual([10, 20])
+    })
+  })
+
+  it('takes a random half off the rest', () => {
+    marbles(({ cold, expectObservable }) => {
+      const { options } = setup()
+
+      const source = restOnError(() => cold('#'), { ...options, random: () => 0 })
+      expectObservable(source(slots)).toBe('5ms |')
+    })
+  })
+
+  it('cuts a rest short at the stop', () => {
+    marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
+      const { options } = setup()
+      const stop$ = hot('-----x')
+
+      const source = restOnError(() => cold('--#'), { ...options, stop$ })
+      expectObservable(source(slots)).toBe('-----|')
+      expectSubscriptions(stop$.subscriptions).toBe('--^--!')
+    })
+  })
+
+  it('does not cut the source short at the stop', () => {
+    marbles(({ cold, hot, expectObservable }) => {
+      const { options } = setup()
+      const stop$ = hot('-x')
+
+      const source = restOnError(() => cold('---(a|)', values), { ...options, stop$ })
+      expectObservable(source(slots)).toBe('---(a|)', values)
+    })
+  })
+
+  it('leaves source and rest when it is left', () => {
+    marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
+      const { options } = setup()
+      const asked$ = cold<Claim>('---#')
+      const stop$ = hot('-')
+      const source = restOnError(() => asked$, { ...options, stop$ })
+      const claim$ = source(slots)
+
+      expectObservable(claim$, '-!').toBe('-')
+      expectObservable(claim$, '-----!').toBe('-')
+      expectSubscriptions(asked$.subscriptions).toBe(['^!', '^--!'])
+      expectSubscriptions(stop$.subscriptions).toBe('---^-!')
+    })
+  })
+
+  it('treats a source that throws as one that errors', () => {
+    marbles(({ expectObservable, flush }) => {
+      const { events, options } = setup()
+      const error = new Error('thrown')
+
+      expectObservable(
+        restOnError(() => {
+          throw error
+        }, options)(slots),
+      ).toBe('10ms |')
+      flush()
+
+      expect(events).toEqual([{ kind: 'brokerError', activity: 'claim', error, restMs: 10 }])
+    })
+  })
+
+  it('errors if the report throws', () => {
+    marbles(({ cold, expectObservable }) => {
+      const report = (): never => {
+        throw new Error('thrown')
+      }
+
+      expectObservable(restOnError(() => cold('#'), { restMs: 10, report })(slots)).toBe('#', {}, new Error('thrown'))
+    })
+  })
+
+  it('asks nothing before it is subscribed to', () => {
+    let asked = 0
+    const source = (): Observable<Claim> => {
+      asked++
+      return throwError(() => new Error('away'))
+    }
+    const claim$ = restOnError(source, setup().options)(slots)
+
+    expect(asked).toBe(0)
+    claim$.subscribe().unsubscribe()
+    expect(asked).toBe(1)
+  })
+
+  it('passes on 100,000 claims at once', () => {
+    let passed = 0
+    const source = (): Observable<Claim> => range(100_000).pipe(map(() => values.a))
+
+    restOnError(source, setup().options)(slots).subscribe(() => passed++)
+
+    expect(passed).toBe(100_000)
+  })
+})
