@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { lane } from '../../../src/index.js'
+import { keys } from '../../../src/keys/keys.js'
+
+describe('keys', () => {
+  it('names what other programs may look at', () => {
+    const { scheduler, queue, idempotency } = keys('svc-a/')
+
+    expect(queue(lane('mail', 1))).toBe('svc-a/tasks:queue:mail:v1')
+    expect(queue(lane('mail', 1, ['eu']))).toBe('svc-a/tasks:queue:mail:v1:tags=eu')
+    expect(idempotency('mail', 'welcome-7')).toBe('svc-a/tasks:idem:mail:welcome-7')
+    expect(scheduler).toBe('svc-a/tasks:scheduler')
+  })
+
+  it('begins each with the prefix', () => {
+    const of = keys('{a}/')
+    const all = [
+      of.root,
+      of.scheduler,
+      of.lanes,
+      of.scheduleBell,
+      of.leases,
+      of.unqueued,
+      of.queue(lane('mail', 1)),
+      of.bell(lane('mail', 1)),
+      of.capBell('mail'),
+      of.row('a'),
+      of.idempotency('mail', 'k'),
+    ]
+
+    expect(all.filter((key) => !key.startsWith('{a}/tasks:'))).toEqual([])
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  it('works without a prefix', () => {
+    expect(keys('').row('a')).toBe('tasks:row:a')
+  })
+
+  it('gives no two idempotency keys of different types the same name', () => {
+    const text = fc.oneof(fc.string(), fc.constantFrom(':', '%', '%3A', 'a:b', 'a'))
+    const { idempotency } = keys('')
+
+    fc.assert(
+      fc.property(text, text, text, text, (type, key, otherType, otherKey) => {
+        const isSame = type === otherType && key === otherKey
+
+        expect(idempotency(type, key) === idempotency(otherType, otherKey)).toBe(isSame)
+      }),
+    )
+  })
+})
