@@ -27,7 +27,7 @@ const wordCount = defineTaskHandler({
 const CountingWorker = defineWorker({ name: 'counting-worker', types: [wordCount], concurrency: 4 })
 
 const client = createClient({ url: process.env.REDIS_URL ?? 'redis://127.0.0.1:6379' })
-client.on('error', () => undefined) // the runner reports trouble by itself and keeps trying
+client.on('error', (error) => console.error(`Redis: ${String(error)}`))
 await client.connect()
 
 const injector = createInjector()

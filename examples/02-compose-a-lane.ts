@@ -33,7 +33,7 @@ import {
 } from 'rxjs'
 
 const client = createClient({ url: process.env.REDIS_URL ?? 'redis://127.0.0.1:6379' })
-client.on('error', () => undefined)
+client.on('error', (error) => console.error(`Redis: ${String(error)}`))
 await client.connect()
 const port = openLanePort({ client, topicPrefix: 'example-02/' })
 

@@ -10,7 +10,7 @@ export interface FillSlotsOptions {
   readonly slots: readonly string[]
   /** When it emits, nothing further is asked for; what is on its way is delivered and worked on, then the lane completes. */
   readonly stop$?: Observable<unknown>
-  /** The least pause after a claim that brought nothing, in milliseconds, whatever the source promises. @default 10 */
+  /** The least time from one asking that brought nothing to the next, in milliseconds. @default 10 */
   readonly emptyPauseMs?: number
   readonly scheduler?: SchedulerLike
   readonly report?: Report
@@ -76,6 +76,7 @@ export function fillSlots<Outcome>(
       if (demand.length === 0) return
       isClaiming = true
       let isEmpty = true
+      const askedAt = scheduler.now()
       tie(source(demand), {
         next: (claimed) => {
           isEmpty = false
@@ -87,10 +88,13 @@ export function fillSlots<Outcome>(
             ask()
           } else {
             out.add(
-              scheduler.schedule(() => {
-                isClaiming = false
-                ask()
-              }, emptyPauseMs),
+              scheduler.schedule(
+                () => {
+                  isClaiming = false
+                  ask()
+                },
+                Math.max(0, emptyPauseMs - (scheduler.now() - askedAt)),
+              ),
             )
           }
         },

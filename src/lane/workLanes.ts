@@ -49,7 +49,7 @@ export interface WorkLanesOptions<Outcome> {
   readonly retryBackoffMs: number
   readonly scheduler?: SchedulerLike
   readonly random?: () => number
-  /** Put between the default source and the slots, to pause or limit it, say. */
+  /** Put around the default source, to pause or limit it, say. */
   readonly shape?: (source: ClaimSource) => ClaimSource
 }
 
@@ -94,14 +94,14 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       }),
       takeUntil(stopped$),
     )
-    const resting = restOnError(waitWhenEmpty(sweepThenRead(sweep.source, read), idle$), {
+    const source = sweepThenRead(sweep.source, read)
+    const claims = restOnError(waitWhenEmpty(options.shape ? options.shape(source) : source, idle$), {
       report,
       restMs: options.retryBackoffMs,
       stop$: stopped$,
       scheduler,
       random,
     })
-    const claims = options.shape ? options.shape(resting) : resting
 
     const ticks$ = promoteWhenDue(port, {
       promoterId: workerId,

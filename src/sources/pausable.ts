@@ -1,15 +1,18 @@
-import { defer, filter, ignoreElements, mergeMap, type Observable, take } from 'rxjs'
+import { defer, filter, mergeMap, type Observable, take } from 'rxjs'
 
 import type { ClaimSource } from './claimSource.js'
 
 /**
- * Holds a source back while it is paused: asked meanwhile, it claims nothing and completes when the pause ends, to be
- * asked afresh. Claims that are already on their way are delivered.
+ * Holds a source back while it is paused: asked meanwhile, it is asked when the pause ends. Claims that are already on
+ * their way are delivered.
  *
  *     isPaused$   t----f
- *     asked       ^----|      nothing was claimed
+ *     asked       ^
+ *     source           --(a|)
+ *     emits       -------(a|)
  *
- * @param isPaused$ emits its present value on subscribe, as a BehaviorSubject does
+ * @param isPaused$ emits its present value on subscribe, as a BehaviorSubject does; if it completes while paused, nothing
+ * is claimed
  *
  * @example
  * const isPaused$ = new BehaviorSubject(false)
@@ -18,14 +21,8 @@ import type { ClaimSource } from './claimSource.js'
 export function pausable(source: ClaimSource, isPaused$: Observable<boolean>): ClaimSource {
   return (demand) =>
     defer(() => isPaused$).pipe(
+      filter((isPaused) => !isPaused),
       take(1),
-      mergeMap((isPaused) => (isPaused ? resumed(isPaused$).pipe(ignoreElements()) : source(demand)), 1),
+      mergeMap(() => source(demand), 1),
     )
-}
-
-function resumed(isPaused$: Observable<boolean>): Observable<boolean> {
-  return isPaused$.pipe(
-    filter((isPaused) => !isPaused),
-    take(1),
-  )
 }

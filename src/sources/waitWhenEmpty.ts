@@ -3,16 +3,17 @@ import { concat, defer, EMPTY, ignoreElements, type Observable, tap } from 'rxjs
 import type { ClaimSource } from './claimSource.js'
 
 /**
- * After a claim that brought nothing, waits before it completes, so that whoever asks again at once does not spin.
+ * After a claim that brought nothing, waits, and then asks once more. So an empty result takes its time, and whoever asks
+ * again at once does not spin.
  *
- *     source  --|
+ *     source  --|      --(a|)
  *     wait        ----x|
- *     emits   --------|       asked again, the source finds what woke it
+ *     emits   ----------(a|)
  *
- * @param wait subscribed to after each empty claim; completes when it is worth looking again
+ * @param wait$ subscribed to after an empty claim; completes when it is worth looking again
  *
  * @example
- * const claims = waitWhenEmpty(readNew(port, options), idle(port, { lanes, blockMs: 200 }))
+ * const claims = waitWhenEmpty(readNew(port, options), idle(port, { lanes, blockMs: 200, lookAgainMs: () => 1000 }))
  */
 export function waitWhenEmpty(source: ClaimSource, wait$: Observable<unknown>): ClaimSource {
   return (demand) =>
@@ -24,7 +25,7 @@ export function waitWhenEmpty(source: ClaimSource, wait$: Observable<unknown>): 
             isEmpty = false
           }),
         ),
-        defer(() => (isEmpty ? wait$.pipe(ignoreElements()) : EMPTY)),
+        defer(() => (isEmpty ? concat(wait$.pipe(ignoreElements()), source(demand)) : EMPTY)),
       )
     })
 }
