@@ -1,4 +1,3 @@
-import { DueQueue } from '../../collections/dueQueue.js'
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
 import type { CancelResult, CancelTask } from '../cancelTask.js'
@@ -8,7 +7,7 @@ import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
 import type { StartResult, StartTask } from '../startTask.js'
 import type { StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
-import type { MemoryRow } from './memoryRow.js'
+import { MemoryRows } from './memoryRows.js'
 import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
 import { toStoredTask } from './toStoredTask.js'
 
@@ -28,10 +27,7 @@ export interface MemoryTaskStoreOptions {
 export class MemoryTaskStore implements TaskStore {
   public readonly shared = false
   readonly #now: () => number
-  readonly #rows = new Map<string, MemoryRow>()
-  /** Since when a pending row carries the mark "not yet enqueued"; the oldest comes first. */
-  readonly #unqueuedSince = new Map<string, number>()
-  readonly #leases = new DueQueue<string, MemoryRow>()
+  readonly #rows = new MemoryRows()
 
   constructor({ now = Date.now }: MemoryTaskStoreOptions = {}) {
     this.#now = now
@@ -42,8 +38,7 @@ export class MemoryTaskStore implements TaskStore {
       const existing = this.#rows.get(input.id)
       if (existing !== undefined) return { kind: 'exists', stored: toStoredTask(existing) }
       const at = this.#now()
-      this.#rows.set(input.id, newRow(input, at))
-      if (input.status === 'pending') this.#unqueuedSince.set(input.id, at)
+      this.#rows.add(newRow(input, at))
       return { kind: 'created', taskId: input.id, at }
     })
   }
@@ -63,7 +58,7 @@ export class MemoryTaskStore implements TaskStore {
       if (row.status !== 'draft') return { kind: 'refused', stored: toStoredTask(row) }
       const at = this.#now()
       if (payload !== undefined) row.payloadJson = payload.json
-      this.#settle(row, at, () => moveTo(row, 'pending', at))
+      this.#rows.settle(row, at, () => moveTo(row, 'pending', at))
       return { kind: 'started', stored: toStoredTask(row), at }
     })
   }
@@ -79,7 +74,7 @@ export class MemoryTaskStore implements TaskStore {
       if (row === undefined) return { kind: 'lost' }
       if (open?.attempt !== attempt || open.workerId !== workerId) return { kind: 'lost', status: row.status }
       const at = this.#now()
-      this.#settle(row, at, () => applyOutcome(row, outcome, at))
+      this.#rows.settle(row, at, () => applyOutcome(row, outcome, at))
       return {
         kind: 'finished',
         status: row.status,
@@ -95,7 +90,7 @@ export class MemoryTaskStore implements TaskStore {
       const row = this.#rows.get(taskId)
       if (row === undefined || openAttempt(row)?.attempt !== attempt) return { kind: 'lost' }
       const at = this.#now()
-      this.#lease(row, at + visibilityTimeoutMs)
+      this.#rows.lease(row, at + visibilityTimeoutMs)
       if (progress !== undefined) row.progress = { percent: progress.percent, metaJson: progress.metaJson, at }
       return {
         kind: 'extended',
@@ -121,7 +116,7 @@ export class MemoryTaskStore implements TaskStore {
         row.status = 'cancelling'
         return { kind: 'cancelling', stored: toStoredTask(row), at }
       }
-      this.#settle(row, at, () => {
+      this.#rows.settle(row, at, () => {
         closeAttempt(row, 'timed-out', at)
         moveTo(row, 'cancelled', at)
       })
@@ -130,20 +125,11 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   public markEnqueued(taskId: string): Promise<void> {
-    return this.#step(() => void this.#unqueuedSince.delete(taskId))
+    return this.#step(() => this.#rows.unmark(taskId))
   }
 
   public findUnqueued({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<StoredTask[]> {
-    return this.#step(() => {
-      const until = this.#now() - olderThanMs
-      const found: StoredTask[] = []
-      for (const [taskId, since] of this.#unqueuedSince) {
-        const row = this.#rows.get(taskId)
-        if (since > until || found.length >= limit) break
-        if (row !== undefined) found.push(toStoredTask(row))
-      }
-      return found
-    })
+    return this.#step(() => this.#rows.marked(this.#now() - olderThanMs, limit).map(toStoredTask))
   }
 
   public expireAttempts({ limit }: { limit: number }): Promise<StoredTask[]> {
@@ -151,9 +137,9 @@ export class MemoryTaskStore implements TaskStore {
       const now = this.#now()
       const expired: StoredTask[] = []
       while (expired.length < limit) {
-        const row = this.#leases.takeDue(now)
+        const row = this.#rows.takeExpired(now)
         if (row === undefined) break
-        this.#settle(row, now, () => expireLease(row, now))
+        this.#rows.settle(row, now, () => expireLease(row, now))
         expired.push(toStoredTask(row))
       }
       return expired
@@ -169,7 +155,7 @@ export class MemoryTaskStore implements TaskStore {
     if (!isOpen && status !== 'pending') return { kind: 'refused', reason: 'stale', status }
     if (isOpen) {
       if (!redelivered && leaseUntil > at) return { kind: 'refused', reason: 'owned', status, leaseUntil }
-      this.#settle(row, at, () => expireLease(row, at))
+      this.#rows.settle(row, at, () => expireLease(row, at))
       if (status === 'cancelling') return { kind: 'cancelled', stored: toStoredTask(row), at }
     }
     const attempt = row.attempts.length + 1
@@ -177,24 +163,8 @@ export class MemoryTaskStore implements TaskStore {
     row.workerId = workerId
     row.attempts.push({ attempt, workerId, startedAt: new Date(at).toISOString(), status: 'in-progress' })
     logEvent(row, { at: new Date(at).toISOString(), kind: 'claimed', workerId })
-    this.#unqueuedSince.delete(taskId)
-    this.#lease(row, at + visibilityTimeoutMs)
+    this.#rows.lease(row, at + visibilityTimeoutMs)
     return { kind: 'begun', stored: toStoredTask(row), attempt, at }
-  }
-
-  /** Moves a row on, and keeps the indexes in step with it. */
-  #settle(row: MemoryRow, at: number, move: () => void): void {
-    const { id } = row.created
-    move()
-    this.#leases.delete(id)
-    // Deleted first, so that it goes to the end: the marks are kept in the order of their times.
-    this.#unqueuedSince.delete(id)
-    if (row.status === 'pending') this.#unqueuedSince.set(id, at)
-  }
-
-  #lease(row: MemoryRow, until: number): void {
-    row.leaseUntil = until
-    this.#leases.set(row.created.id, row, until)
   }
 
   #read(taskId: string): StoredTask | undefined {

@@ -1,0 +1,57 @@
+import { DueQueue } from '../../collections/dueQueue.js'
+import type { MemoryRow } from './memoryRow.js'
+
+/** The rows with the indexes that keep every question from looking at all of them. */
+export class MemoryRows {
+  readonly #rows = new Map<string, MemoryRow>()
+  /** Since when a pending row carries the mark "not yet enqueued"; the oldest comes first. */
+  readonly #unqueuedSince = new Map<string, number>()
+  readonly #leases = new DueQueue<string, MemoryRow>()
+
+  get(taskId: string): MemoryRow | undefined {
+    return this.#rows.get(taskId)
+  }
+
+  add(row: MemoryRow): void {
+    const { id } = row.created
+    this.#rows.set(id, row)
+    if (row.status === 'pending') this.#unqueuedSince.set(id, row.submittedAt)
+  }
+
+  /** Moves a row out of the status that it has, and keeps the indexes in step with it. */
+  settle(row: MemoryRow, at: number, move: () => void): void {
+    const { id } = row.created
+    move()
+    this.#leases.delete(id)
+    // Deleted first, so that it goes to the end: the marks are kept in the order of their times.
+    this.#unqueuedSince.delete(id)
+    if (row.status === 'pending') this.#unqueuedSince.set(id, at)
+  }
+
+  /** Gives a row to an owner until then. */
+  lease(row: MemoryRow, until: number): void {
+    row.leaseUntil = until
+    this.#leases.set(row.created.id, row, until)
+    this.#unqueuedSince.delete(row.created.id)
+  }
+
+  /** Takes the row whose lease ran out first, if one has at `now`. */
+  takeExpired(now: number): MemoryRow | undefined {
+    return this.#leases.takeDue(now)
+  }
+
+  unmark(taskId: string): void {
+    this.#unqueuedSince.delete(taskId)
+  }
+
+  /** The rows that have been marked since `until` or before, oldest first, at most `limit`. */
+  marked(until: number, limit: number): MemoryRow[] {
+    const found: MemoryRow[] = []
+    for (const [taskId, since] of this.#unqueuedSince) {
+      if (since > until || found.length >= limit) break
+      const row = this.#rows.get(taskId)
+      if (row !== undefined) found.push(row)
+    }
+    return found
+  }
+}
