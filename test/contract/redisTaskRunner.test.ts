@@ -1,0 +1,33 @@
+import { InMemoryBlobStore } from '@furystack/blob-store'
+import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
+import { createInjector } from '@furystack/inject'
+import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack/task-runner'
+
+import { RedisTaskRunner } from '../../src/index.js'
+import { connectClient, uniquePrefix } from '../support/redis.js'
+import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
+
+/** Each runner has connections of its own; one bus between them stands for a bus between processes. */
+const makeRunners = async (count: number, store?: TaskStore): Promise<RunnersHarness> => {
+  const closers: Array<() => void> = []
+  const client = await connectClient({ onFinished: (close) => closers.push(close) })
+  const injector = createInjector()
+  const bus = new InProcessCrossNodeBus()
+  const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry: new TaskRunnerTelemetry(), store }
+  const options = { client, serviceName: 'test', topicPrefix: uniquePrefix('runner'), capabilityCheck: 'off' as const }
+  const runners = Array.from({ length: count }, () => new RedisTaskRunner(parts, options))
+  return {
+    runners,
+    dispose: async () => {
+      await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
+      bus[Symbol.dispose]()
+      await injector[Symbol.asyncDispose]()
+      for (const close of closers) close()
+    },
+  }
+}
+
+runnerSuite('RedisTaskRunner', (count) => makeRunners(count))
+
+// A store of the user's own: row and entry are two steps then.
+runnerSuite('RedisTaskRunner with rows elsewhere', (count) => makeRunners(count, new MemoryTaskStore()))
