@@ -1,4 +1,13 @@
-import { asapScheduler, asyncScheduler, NEVER, Observable, type SchedulerLike, Subscription } from 'rxjs'
+import {
+  asapScheduler,
+  asyncScheduler,
+  NEVER,
+  Observable,
+  type SchedulerLike,
+  Subject,
+  Subscription,
+  takeUntil,
+} from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { ClaimSource } from '../sources/claimSource.js'
@@ -45,10 +54,18 @@ export function fillSlots<Outcome>(
   return new Observable((out) => {
     const busy = new Set<string>()
     const excess: Claim[] = []
+    const left$ = new Subject<void>()
+    let pending = Subscription.EMPTY
     let working = 0
     let isClaiming = false
     let isDraining = false
     let isAsked = false
+    let isPlacing = false
+
+    out.add(() => {
+      left$.next()
+      pending.unsubscribe()
+    })
 
     const ask = (): void => {
       if (isAsked || isClaiming || out.closed) return
@@ -59,12 +76,10 @@ export function fillSlots<Outcome>(
       if (isDraining || busy.size >= slots.length || excess.length > 0) return
       isAsked = true
       // Slots that become free in one turn make one demand.
-      out.add(
-        asapScheduler.schedule(() => {
-          isAsked = false
-          claim()
-        }),
-      )
+      pending = asapScheduler.schedule(() => {
+        isAsked = false
+        claim()
+      })
     }
 
     const claim = (): void => {
@@ -77,35 +92,43 @@ export function fillSlots<Outcome>(
       isClaiming = true
       let isEmpty = true
       const askedAt = scheduler.now()
-      tie(source(demand), {
+      const askAgain = (): void => {
+        isClaiming = false
+        ask()
+      }
+      // By `takeUntil` a source learns that it was left even while it delivers, and can hand back the rest.
+      tie(() => source(demand).pipe(takeUntil(left$)), {
         next: (claimed) => {
           isEmpty = false
           start(claimed)
         },
         end: () => {
-          if (!isEmpty || isDraining) {
-            isClaiming = false
-            ask()
-          } else {
-            out.add(
-              scheduler.schedule(
-                () => {
-                  isClaiming = false
-                  ask()
-                },
-                Math.max(0, emptyPauseMs - (scheduler.now() - askedAt)),
-              ),
-            )
-          }
+          if (!isEmpty || isDraining) askAgain()
+          else pending = scheduler.schedule(askAgain, Math.max(0, emptyPauseMs - (scheduler.now() - askedAt)))
         },
       })
     }
 
     const start = (claimed: Claim): void => {
-      if (busy.has(claimed.slot) || !slots.includes(claimed.slot)) {
-        excess.push(claimed)
-        report?.({ kind: 'overDelivered', claim: claimed })
-      } else run(claimed, claimed.slot)
+      if (slots.includes(claimed.slot) && !busy.has(claimed.slot)) {
+        run(claimed, claimed.slot)
+        return
+      }
+      report?.({ kind: 'overDelivered', claim: claimed })
+      excess.push(claimed)
+      placeExcess()
+    }
+
+    /** Claims beyond the demand take whatever slot is free. A loop, because their works may end at once. */
+    const placeExcess = (): void => {
+      if (isPlacing) return
+      isPlacing = true
+      while (excess.length > 0 && busy.size < slots.length && !out.closed) {
+        const slot = slots.find((name) => !busy.has(name))
+        const claimed = excess.shift()
+        if (slot !== undefined && claimed) run(claimed, slot)
+      }
+      isPlacing = false
     }
 
     const run = (claimed: Claim, slot: string): void => {
@@ -116,11 +139,10 @@ export function fillSlots<Outcome>(
         if (!holdsSlot) return
         holdsSlot = false
         busy.delete(slot)
-        const waiting = excess.shift()
-        if (waiting) run(waiting, slot)
+        placeExcess()
         ask()
       }
-      tie(work(claimed), {
+      tie(() => work(claimed), {
         next: (outcome) => {
           out.next(outcome)
           free()
@@ -133,25 +155,27 @@ export function fillSlots<Outcome>(
       })
     }
 
-    /** Inner subscriptions end with the outer one and leave it when they end. */
-    const tie = <T>(inner$: Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
+    /** Inner subscriptions end with the outer one and leave it when they end; what throws errors the lane. */
+    const tie = <T>(cold: () => Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
       const subscription = new Subscription()
-      out.add(subscription)
-      const leave = (): void => {
-        out.remove(subscription)
+      const error = (reason: unknown): void => {
+        out.error(reason)
       }
-      subscription.add(
-        inner$.subscribe({
-          next,
-          error: (error: unknown) => {
-            out.error(error)
-          },
-          complete: () => {
-            leave()
-            end()
-          },
-        }),
-      )
+      out.add(subscription)
+      try {
+        subscription.add(
+          cold().subscribe({
+            next,
+            error,
+            complete: () => {
+              out.remove(subscription)
+              end()
+            },
+          }),
+        )
+      } catch (reason: unknown) {
+        error(reason)
+      }
     }
 
     out.add(

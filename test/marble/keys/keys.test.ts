@@ -6,12 +6,12 @@ import { keys } from '../../../src/keys/keys.js'
 
 describe('keys', () => {
   it('names what other programs may look at', () => {
-    const { scheduler, queue, idempotency } = keys('svc-a/')
+    const of = keys('svc-a/')
 
-    expect(queue(lane('mail', 1))).toBe('svc-a/tasks:queue:mail:v1')
-    expect(queue(lane('mail', 1, ['eu']))).toBe('svc-a/tasks:queue:mail:v1:tags=eu')
-    expect(idempotency('mail', 'welcome-7')).toBe('svc-a/tasks:idem:mail:welcome-7')
-    expect(scheduler).toBe('svc-a/tasks:scheduler')
+    expect(of.queue(lane('mail', 1))).toBe('svc-a/tasks:queue:mail:v1')
+    expect(of.queue(lane('mail', 1, ['eu']))).toBe('svc-a/tasks:queue:mail:v1:tags=eu')
+    expect(of.idempotency('mail', 'welcome-7')).toBe('svc-a/tasks:idem:mail:welcome-7')
+    expect(of.scheduler).toBe('svc-a/tasks:scheduler')
   })
 
   it('begins each with the prefix', () => {
@@ -40,13 +40,13 @@ describe('keys', () => {
 
   it('gives no two idempotency keys of different types the same name', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom(':', '%', '%3A', 'a:b', 'a'))
-    const { idempotency } = keys('')
+    const of = keys('')
 
     fc.assert(
       fc.property(text, text, text, text, (type, key, otherType, otherKey) => {
         const isSame = type === otherType && key === otherKey
 
-        expect(idempotency(type, key) === idempotency(otherType, otherKey)).toBe(isSame)
+        expect(of.idempotency(type, key) === of.idempotency(otherType, otherKey)).toBe(isSame)
       }),
     )
   })
