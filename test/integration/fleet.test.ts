@@ -91,3 +91,38 @@ it('hands unfinished tasks back when a process ends, so that they run elsewhere 
   const consumers = await consumersOf(client, keys(prefix).queue(lane('sleep', 1)))
   expect(consumers.every(({ name }) => name.startsWith(heir.workerId))).toBe(true)
 }, 60_000)
+
+it('lets a worker that stood still change nothing once its task has been taken over', async () => {
+  const options = { visibilityTimeoutMs: 500 }
+  const { runner, prefix } = await startService(options)
+  const frozen = await startWorkerProcess({ prefix, concurrency: 1, options })
+  const { id } = await runner.submit({ type: 'sleep', payload: 1_500, handlerVersion: 1 })
+  await until(() => frozen.starts.length === 1, { timeoutMs: 10_000, description: 'the task to run' })
+  frozen.child.kill('SIGSTOP')
+
+  const heir = await startWorkerProcess({ prefix, concurrency: 1, options })
+  await until(() => heir.starts.length === 1, { timeoutMs: 10_000, description: 'the task to run elsewhere' })
+  frozen.child.kill('SIGCONT')
+  const ended = await until(
+    async () => {
+      const row = await runner.get(id)
+      return row?.status === 'succeeded' && row
+    },
+    { timeoutMs: 10_000, description: 'the task to end' },
+  )
+  expect(ended.result).toBe(heir.child.pid)
+  expect(ended.attempts.map(({ status, workerId }) => [status, workerId])).toEqual([
+    ['timed-out', frozen.workerId],
+    ['succeeded', heir.workerId],
+  ])
+  // The late owner goes on as a worker like any other.
+  const next = await Promise.all(
+    Array.from({ length: 20 }, () => runner.submit({ type: 'sleep', payload: 50, handlerVersion: 1 })),
+  )
+  await until(() => frozen.starts.length > 1, { timeoutMs: 10_000, description: 'the late owner to take a task' })
+  await until(
+    async () =>
+      (await Promise.all(next.map(({ id: one }) => runner.get(one)))).every((row) => row?.status === 'succeeded'),
+    { timeoutMs: 10_000, description: 'the rest to end' },
+  )
+}, 60_000)
