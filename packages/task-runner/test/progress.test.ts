@@ -132,6 +132,23 @@ describe('progress', () => {
     expect(errors.filter(({ operation }) => operation === 'heartbeat').length).toBeGreaterThan(0)
   })
 
+  it('does not press a store in trouble', async () => {
+    let writes = 0
+    const { store } = watch(() => Promise.reject(new Error(`trouble ${++writes}`)))
+    const { adapter, register, submit } = setUpCore({ store })
+    register([
+      handle(
+        async ({ reportProgress, sleep }) => {
+          reportProgress({ percent: 1 })
+          await sleep(300)
+        },
+        { progressThrottleMs: 0 },
+      ),
+    ])
+    await adapter.deliver((await submit()).id)
+    expect(writes).toBeLessThan(5)
+  })
+
   it('carries what the handler adds', async () => {
     const { adapter, register, submit, telemetry, core } = setUpCore()
     const told: unknown[] = []

@@ -14,6 +14,7 @@ const dueOf = ({ task }: StoredTask): number | undefined => (task.notBefore ? Da
  */
 export class Reconciler implements Disposable {
   readonly #periodic: Periodic
+  readonly #startedAt = performance.now()
   #isFirst = true
 
   constructor(private readonly parts: RunnerParts) {
@@ -44,11 +45,15 @@ export class Reconciler implements Disposable {
     }
   }
 
-  /** For a queue without memory, in which nothing is when the process starts. The marks stay, so each page is larger. */
+  /**
+   * For a queue without memory, in which nothing is when the process starts: all that was pending before. The marks
+   * stay, so each page is larger.
+   */
   async #dispatchAll(): Promise<void> {
     const seen = new Set<string>()
     for (let limit = PAGE; ; limit *= 2) {
-      const found = await this.parts.store.findUnqueued({ olderThanMs: OLDER_THAN_MS, limit })
+      const olderThanMs = Math.ceil(performance.now() - this.#startedAt)
+      const found = await this.parts.store.findUnqueued({ olderThanMs, limit })
       await this.#dispatchUnseen(found, seen)
       if (found.length < limit) return
     }

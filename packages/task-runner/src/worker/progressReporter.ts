@@ -4,6 +4,9 @@ import { longTimeout } from '../time/longTimeout.js'
 import type { HeartbeatTimer } from './heartbeatTimer.js'
 import type { Run } from './run.js'
 
+/** A store in trouble is asked again after this, at the earliest. */
+const TROUBLE_PAUSE_MS = 250
+
 interface Report {
   readonly percent: number
   readonly meta: unknown
@@ -18,7 +21,8 @@ export class ProgressReporter {
   #latest: Report | undefined
   #writing: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
-  #writtenAt = -Infinity
+  /** When the next write may be; by the monotonic clock. */
+  #nextWriteAt = -Infinity
   #isClosed = false
 
   constructor(
@@ -50,7 +54,7 @@ export class ProgressReporter {
 
   #schedule(): void {
     if (this.#writing !== undefined || this.#cancelTimer !== undefined || this.#isClosed) return
-    const waitMs = this.#writtenAt + this.run.handler.progressThrottleMs - performance.now()
+    const waitMs = this.#nextWriteAt - performance.now()
     if (waitMs > 0) this.#cancelTimer = longTimeout(this.#write, waitMs)
     else this.#write()
   }
@@ -67,7 +71,7 @@ export class ProgressReporter {
     const latest = this.#latest
     if (latest === undefined) return
     this.#latest = undefined
-    this.#writtenAt = performance.now()
+    this.#rest(this.run.handler.progressThrottleMs)
     const { percent, meta, metaJson } = latest
     const result = await this.heartbeats.extend(this.run, {
       percent,
@@ -76,7 +80,12 @@ export class ProgressReporter {
     if (result === undefined) {
       // Not stored, as has been reported: it waits for the next turn, unless there is a later one.
       this.#latest ??= latest
+      this.#rest(Math.max(this.run.handler.progressThrottleMs, TROUBLE_PAUSE_MS))
     } else if (result.kind === 'extended') this.#announce(percent, meta, result.at)
+  }
+
+  #rest(ms: number): void {
+    this.#nextWriteAt = performance.now() + ms
   }
 
   #announce(percent: number, meta: unknown, at: number): void {
