@@ -15,7 +15,7 @@ export const WORKERS = 3
 export const SLOTS = 4
 
 /** After this silence a worker counts as dead, and others take its tasks over. */
-export const VISIBILITY_TIMEOUT_MS = 1_500
+export const VISIBILITY_TIMEOUT_MS = 2_000
 
 /** The share of the tasks that have ended when a worker is killed. */
 export const KILL_AT = 0.4
