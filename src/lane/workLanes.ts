@@ -76,8 +76,20 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const bells$ = new Subject<Bell>()
     let isPromoter = false
     let lanesLearned = 0
+    let isStopped = false
     // Whatever is subscribed to after the stop must learn of it too.
-    const stopped$ = options.stop$.pipe(take(1), shareReplay({ bufferSize: 1, refCount: true }))
+    const stopped$ = options.stop$.pipe(
+      take(1),
+      tap(() => {
+        isStopped = true
+      }),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    )
+    // One asking takes several steps, and the stop may come between them.
+    const untilStopped =
+      (source: ClaimSource): ClaimSource =>
+      (demand) =>
+        defer(() => (isStopped ? EMPTY : source(demand)))
 
     const lanes = (): readonly LaneReading[] => book.lanes()
     const sweep = sweepStale(port, { workerId, lanes, scheduler, report })
@@ -94,8 +106,9 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       }),
       takeUntil(stopped$),
     )
-    const source = sweepThenRead(sweep.source, read)
-    const claims = restOnError(waitWhenEmpty(options.shape ? options.shape(source) : source, idle$), {
+    const source = sweepThenRead(sweep.source, untilStopped(read))
+    const shaped = untilStopped(options.shape ? options.shape(source) : source)
+    const claims = restOnError(waitWhenEmpty(shaped, idle$), {
       report,
       restMs: options.retryBackoffMs,
       stop$: stopped$,

@@ -25,7 +25,14 @@ export function waitWhenEmpty(source: ClaimSource, wait$: Observable<unknown>): 
             isEmpty = false
           }),
         ),
-        defer(() => (isEmpty ? concat(wait$.pipe(ignoreElements()), source(demand)) : EMPTY)),
+        defer(() =>
+          isEmpty
+            ? concat(
+                wait$.pipe(ignoreElements()),
+                defer(() => source(demand)),
+              )
+            : EMPTY,
+        ),
       )
     })
 }
