@@ -10,7 +10,7 @@ export interface SweepStaleOptions {
   readonly workerId: string
   /** Asked before each sweep. */
   readonly lanes: () => readonly LaneReading[]
-  /** The least time between two sweeps, in milliseconds. @default 100 */
+  /** The least time between two sweeps that found less than they were asked for, in milliseconds. @default 100 */
   readonly minIntervalMs?: number
   readonly scheduler?: SchedulerLike
   readonly report?: Report
@@ -56,7 +56,9 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
       const reply$ = port.sweep(request).pipe(
         tap((reply) => {
           positions = reply.positions
-          dueAt = scheduler.now() + Math.max(minIntervalMs, reply.nextStaleMs)
+          // Where the slots were the limit, the next free one is for the next stale claim.
+          const isCutShort = reply.nextStaleMs === 0 && reply.claims.length >= slots.length
+          dueAt = scheduler.now() + (isCutShort ? 0 : Math.max(minIntervalMs, reply.nextStaleMs))
         }),
       )
       return deliverClaims(port, reply$, (claims, error) =>

@@ -62,6 +62,21 @@ describe('sweepStale', () => {
     })
   })
 
+  it('sweeps again for the next free slot when the slots were the limit', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const some = sweepReply([claimOf('0')], { nextStaleMs: 0 })
+      const last = sweepReply([claimOf('1')], { nextStaleMs: 500 })
+      const answers = [cold('(r|)', { r: some }), cold('(r|)', { r: last })]
+      const port = marbleLanePort({ sweep: () => answers.shift() ?? cold('#') })
+      const { source } = sweepStale(port, { workerId: 'w', lanes, minIntervalMs: 20 })
+
+      for (const at of [0, 1, 2]) expectObservable(source([String(at)]), `${at}ms ^`)
+      flush()
+
+      expect(port.demands('sweep')).toEqual([['0'], ['1']])
+    })
+  })
+
   it('waits for the least interval after a failure, and asks for the same again', () => {
     marbles(({ cold, expectObservable, flush }) => {
       const port = marbleLanePort({ sweep: () => cold('-#') })
