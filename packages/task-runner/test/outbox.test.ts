@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.js'
 import { until } from '../../../test/support/until.js'
 import { DEFAULT_RETENTION_POLICY, InProcessQueueAdapter, MemoryTaskStore } from '../src/index.js'
 import { FakeQueueAdapter } from './support/fakeQueueAdapter.js'
@@ -12,8 +13,8 @@ const OLD_MS = 5_000
 
 /** A store with an adjustable clock, so that rows can be old. */
 const storeWithClock = () => {
-  let time = Date.now()
-  return { store: new MemoryTaskStore({ now: () => time }), pass: (ms: number) => void (time += ms) }
+  let ahead = 0
+  return { store: new MemoryTaskStore({ now: () => Date.now() + ahead }), pass: (ms: number) => void (ahead += ms) }
 }
 
 describe('a task whose entry never reached the queue', () => {
@@ -93,12 +94,11 @@ describe('a task whose entry never reached the queue', () => {
   })
 
   it('Q40 is run after a restart, where the queue ends with the process and the store does not', async () => {
-    const { store, pass } = storeWithClock()
+    const store = new MemoryTaskStore()
     const before = setUpCore({ store, queueAdapter: new InProcessQueueAdapter() })
     const ids: string[] = []
     for (let index = 0; index < 250; index++) ids.push((await before.submit()).id)
     await before.core[Symbol.asyncDispose]()
-    pass(500)
     const queueAdapter = new InProcessQueueAdapter()
     const enqueue = vi.spyOn(queueAdapter, 'enqueue')
     const after = setUpCore({ store, queueAdapter })
@@ -121,18 +121,25 @@ describe('a task whose entry never reached the queue', () => {
 
 describe('a lease that has run out', () => {
   it('T7 T8 stops the run in this process, and queues its task again', async () => {
-    const memory = new MemoryTaskStore()
-    // Heartbeats that do not get through stand for an event loop that stood still.
-    const store = overrideStore(memory, { extendAttempt: () => new Promise(() => undefined) })
+    const { store, pass } = storeWithClock()
     const queueAdapter = new FakeQueueAdapter({ brokerSideReclaim: false })
-    const { core, register, submit } = setUpCore({ store, queueAdapter, sweepIntervalMs: 10, heartbeatIntervalMs: 1e9 })
+    const { core, register, submit } = setUpCore({ store, queueAdapter, sweepIntervalMs: 10 })
     const statuses: string[] = []
     using _subscription = core.subscribeByType('mail', (update) => {
       if (update.kind === 'status') statuses.push(update.status)
     })
-    register([handle(({ sleep }) => sleep(60_000), { visibilityTimeoutMs: 100 })])
+    const running = deferred<AbortSignal>()
+    register(({ sleep, cancellationSignal }) => {
+      running.resolve(cancellationSignal)
+      return sleep(600_000)
+    })
     const { id } = await submit()
-    expect(await queueAdapter.deliver(id)).toEqual({ kind: 'success' })
+    const outcome = queueAdapter.deliver(id)
+    const signal = await running.promise
+    // By the clock of the store the lease is over, before a heartbeat was due by the clock of this process.
+    pass(60_001)
+    expect(await outcome).toEqual({ kind: 'success' })
+    expect(signal.reason).toMatchObject({ name: 'LeaseLostError', how: 'taken' })
     await until(() => queueAdapter.enqueued.length === 2)
     expect(await core.get(id)).toMatchObject({ status: 'pending', attempts: [{ status: 'timed-out' }] })
     expect(statuses).toEqual(['pending', 'claimed', 'running', 'pending'])

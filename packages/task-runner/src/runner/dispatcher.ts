@@ -11,6 +11,7 @@ import type { ReportError } from '../telemetry/createErrorReporter.js'
 export class Dispatcher {
   /** Tasks that a queue without memory refused; there, the mark does not tell them from the others. */
   readonly #refused = new Set<string>()
+  #early: Set<string> | undefined
 
   constructor(
     private readonly adapter: QueueAdapter,
@@ -42,6 +43,19 @@ export class Dispatcher {
     }
   }
 
+  /**
+   * From now on remembers what it brings into a queue without memory, so that it can be told from what was pending
+   * before. `forgetEarly` ends that.
+   */
+  rememberEarly(): Set<string> {
+    this.#early ??= new Set()
+    return this.#early
+  }
+
+  forgetEarly(): void {
+    this.#early = undefined
+  }
+
   /** Takes the tasks that a queue without memory refused. */
   takeRefused(): string[] {
     const refused = [...this.#refused]
@@ -50,6 +64,7 @@ export class Dispatcher {
   }
 
   async #dispatchVolatile(input: EnqueueInput): Promise<void> {
+    this.#early?.add(input.taskId)
     try {
       await this.adapter.enqueue(input)
     } catch (error) {

@@ -14,10 +14,11 @@ const dueOf = ({ task }: StoredTask): number | undefined => (task.notBefore ? Da
  */
 export class Reconciler implements Disposable {
   readonly #periodic: Periodic
-  readonly #startedAt = performance.now()
   #isFirst = true
 
   constructor(private readonly parts: RunnerParts) {
+    const isOn = Number.isFinite(parts.settings.reconcilerIntervalMs)
+    if (isOn && !parts.adapter.capabilities.persistent) parts.dispatcher.rememberEarly()
     this.#periodic = new Periodic({
       intervalMs: parts.settings.reconcilerIntervalMs,
       immediately: true,
@@ -50,12 +51,11 @@ export class Reconciler implements Disposable {
    * stay, so each page is larger.
    */
   async #dispatchAll(): Promise<void> {
-    const seen = new Set<string>()
+    const seen = this.parts.dispatcher.rememberEarly()
     for (let limit = PAGE; ; limit *= 2) {
-      const olderThanMs = Math.ceil(performance.now() - this.#startedAt)
-      const found = await this.parts.store.findUnqueued({ olderThanMs, limit })
+      const found = await this.parts.store.findUnqueued({ olderThanMs: 0, limit })
       await this.#dispatchUnseen(found, seen)
-      if (found.length < limit) return
+      if (found.length < limit) return this.parts.dispatcher.forgetEarly()
     }
   }
 
