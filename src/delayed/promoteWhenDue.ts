@@ -4,11 +4,13 @@ import {
   catchError,
   defer,
   EMPTY,
+  ignoreElements,
   merge,
   NEVER,
   type Observable,
   repeat,
   type SchedulerLike,
+  share,
   take,
   tap,
   timer,
@@ -52,9 +54,21 @@ export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): 
   return defer(() => {
     let pauseMs = 0
     let failures = 0
+    let isPoked = false
     // The role outlives two looks of its holder, and not many of the others'.
     const request = { promoterId, roleMs: 2 * intervalMs + 100, limit: batch }
-    const step$ = defer(() => port.promote(request)).pipe(
+    // A poke during a step must not be lost: the step may have looked before what the poke tells of.
+    const heard$ = poke$.pipe(
+      tap(() => {
+        isPoked = true
+      }),
+      share({ resetOnComplete: false }),
+    )
+    const step$ = defer(() => {
+      isPoked = false
+      pauseMs = intervalMs
+      return port.promote(request)
+    }).pipe(
       tap((reply) => {
         failures = 0
         pauseMs = pauseAfter(reply, batch, intervalMs, random)
@@ -67,9 +81,9 @@ export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): 
       }),
     )
     const pause$ = defer(() =>
-      pauseMs === 0 ? timer(0, asapScheduler) : merge(timer(pauseMs, scheduler), poke$).pipe(take(1)),
+      pauseMs === 0 || isPoked ? timer(0, asapScheduler) : merge(timer(pauseMs, scheduler), heard$).pipe(take(1)),
     )
-    return step$.pipe(repeat({ delay: () => pause$ }))
+    return merge(heard$.pipe(ignoreElements()), step$.pipe(repeat({ delay: () => pause$ })))
   })
 }
 
