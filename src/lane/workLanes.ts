@@ -11,7 +11,6 @@ import {
   type Observable,
   repeat,
   type SchedulerLike,
-  share,
   shareReplay,
   Subject,
   take,
@@ -119,7 +118,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const ticks$ = promoteWhenDue(port, {
       promoterId: workerId,
       intervalMs: options.schedulerIntervalMs,
-      poke$: bells$,
+      poke$: bells$.pipe(filter((bell) => bell === 'schedule')),
       report,
       scheduler,
       random,
@@ -127,7 +126,6 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       tap((reply) => {
         isPromoter = reply.isPromoter
       }),
-      share(),
     )
     const learning$ = ticks$.pipe(
       filter(({ knownLanes }) => knownLanes !== lanesLearned),
@@ -148,7 +146,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
 
     return merge(
       fillSlots(claims, work, { slots, stop$: stopped$, scheduler, report }),
-      merge(ticks$, learning$, clearing$).pipe(takeUntil(stopped$), ignoreElements()),
+      merge(learning$, clearing$).pipe(takeUntil(stopped$), ignoreElements()),
     )
   })
 }

@@ -160,4 +160,42 @@ describe.each([0, 2])('workLanes, over lanes that answer within %d ms', (latency
       expect(port.length(us)).toBe(1)
     })
   })
+
+  it('learns of the lanes that are known already when it begins', () => {
+    marbles(({ flush }) => {
+      const port = virtualLanePort({ latencyMs })
+      fill(port, lane('mail', 1, ['eu']), 'a')
+      const { task$, log } = workerOn(port, { tags: ['eu'] })
+
+      runFor(2_000, flush, task$)
+
+      // Its listening is renewed every 200 ms, then with the bell of the new lane.
+      expect(log.started[0]?.[1]).toBeLessThanOrEqual(200 + 4 * latencyMs)
+    })
+  })
+
+  it('does not look into the schedule because a lane rings', () => {
+    marbles(({ flush }) => {
+      const port = virtualLanePort({ latencyMs })
+      const { task$, log } = workerOn(port)
+      for (let ms = 30; ms < 4_000; ms += 50) at(ms, () => port.enqueue({ taskId: String(ms), lane: mail }))
+
+      runFor(4_000, flush, task$)
+
+      expect(log.started).toHaveLength(80)
+      expect(port.calls.promote.length).toBeLessThanOrEqual(9)
+    })
+  })
+
+  it('clears away consumers that nobody owns any more', () => {
+    marbles(({ flush }) => {
+      const port = virtualLanePort({ latencyMs })
+      port.read({ workerId: 'gone', slots: ['gone-slot-0'], lanes: [reading(mail)] }).subscribe()
+      const { task$ } = workerOn(port)
+
+      runFor(250_000, flush, task$)
+
+      expect(port.consumers(mail)).toEqual(['w-slot-0'])
+    })
+  })
 })
