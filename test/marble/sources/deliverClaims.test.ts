@@ -1,7 +1,7 @@
 import { of, take } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
-import type { Claim } from '../../../src/index.js'
+import type { LaneEvent } from '../../../src/index.js'
 import { deliverClaims } from '../../../src/sources/deliverClaims.js'
 import { claimOf, marbleLanePort, readReply } from '../../../src/testing/index.js'
 import { marbles } from '../../support/marbles.js'
@@ -11,8 +11,8 @@ const b = claimOf('w-slot-1', { taskId: 'b' })
 const claims = { a, b }
 const replies = { n: readReply(), o: readReply([a]), m: readReply([a, b]) }
 
-const unexpected = (): void => {
-  throw new Error('nothing was lost')
+const unexpected = (event: LaneEvent): void => {
+  throw new Error(`nothing is to be told, but ${event.kind}`)
 }
 
 describe('deliverClaims', () => {
@@ -55,13 +55,18 @@ describe('deliverClaims', () => {
       const reply$ = cold('---(m|)', replies)
       const returned$ = cold('--(v|)', { v: undefined })
       const port = marbleLanePort({ handBack: () => returned$ })
+      const told: LaneEvent[] = []
 
-      expectObservable(deliverClaims(port, reply$, unexpected), '-!').toBe('-')
+      expectObservable(
+        deliverClaims(port, reply$, (event) => told.push(event)),
+        '-!',
+      ).toBe('-')
       expectSubscriptions(reply$.subscriptions).toBe('^--!')
       expectSubscriptions(returned$.subscriptions).toBe('---^-!')
       flush()
 
       expect(port.calls.handBack).toEqual([[[a, b]]])
+      expect(told).toEqual([{ kind: 'handedBack', claims: [a, b] }])
     })
   })
 
@@ -69,7 +74,7 @@ describe('deliverClaims', () => {
     marbles(({ cold, expectObservable, flush }) => {
       const port = marbleLanePort({ handBack: () => cold('|') })
 
-      expectObservable(deliverClaims(port, cold('--(m|)', replies), unexpected).pipe(take(1))).toBe('--(a|)', claims)
+      expectObservable(deliverClaims(port, cold('--(m|)', replies)).pipe(take(1))).toBe('--(a|)', claims)
       flush()
 
       expect(port.calls.handBack).toEqual([[[b]]])
@@ -90,14 +95,14 @@ describe('deliverClaims', () => {
 
   it('tells of claims that could not be handed back', () => {
     marbles(({ cold, expectObservable, flush }) => {
-      const lost: [readonly Claim[], unknown][] = []
+      const told: LaneEvent[] = []
       const port = marbleLanePort({ handBack: () => cold('-#', undefined, 'away') })
-      const delivered$ = deliverClaims(port, cold('---(m|)', replies), (...told) => lost.push(told))
+      const delivered$ = deliverClaims(port, cold('---(m|)', replies), (event) => told.push(event))
 
       expectObservable(delivered$, '-!').toBe('-')
       flush()
 
-      expect(lost).toEqual([[[a, b], 'away']])
+      expect(told).toEqual([{ kind: 'brokerError', activity: 'handBack', error: 'away', restMs: 0 }])
     })
   })
 

@@ -117,7 +117,7 @@ describe('readNew', () => {
       expectObservable(source(slots), '-!').toBe('-')
       flush()
 
-      expect(events).toEqual([{ kind: 'brokerError', activity: 'handBack 2', error: 'away', restMs: 0 }])
+      expect(events).toEqual([{ kind: 'brokerError', activity: 'handBack', error: 'away', restMs: 0 }])
     })
   })
 

@@ -148,7 +148,7 @@ describe('sweepStale', () => {
       flush()
 
       expect(port.calls.handBack).toEqual([[[a, b]]])
-      expect(events).toEqual([{ kind: 'brokerError', activity: 'handBack 2', error: 'away', restMs: 0 }])
+      expect(events).toEqual([{ kind: 'brokerError', activity: 'handBack', error: 'away', restMs: 0 }])
     })
   })
 
