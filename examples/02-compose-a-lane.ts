@@ -22,6 +22,7 @@ import {
   AsyncSubject,
   BehaviorSubject,
   bufferCount,
+  concat,
   concatMap,
   delay,
   forkJoin,
@@ -41,6 +42,7 @@ const port = openLanePort({ client, topicPrefix: 'example-02/' })
 const notifications = lane('notify', 1)
 await lastValueFrom(
   forkJoin(Array.from({ length: 20 }, (_, n) => port.enqueue({ taskId: `n${n}`, lane: notifications }))),
+  { defaultValue: undefined },
 )
 
 // Where claims come from. A source is a function from free slots to claims, so sources compose by being passed on:
@@ -81,8 +83,12 @@ const summaries$ = fillSlots(claims, work, { slots, stop$ }).pipe(
   bufferCount(10),
 )
 
-await lastValueFrom(summaries$.pipe(tap((batch) => console.log(`sent ${batch.length}, the last was ${batch.at(-1)}`))))
-
-await lastValueFrom(port.retire({ workerId, slots, lanes: [notifications], goneMs: 0 }))
+await lastValueFrom(
+  concat(
+    summaries$.pipe(tap((batch) => console.log(`sent ${batch.length}, the last was ${batch.at(-1)}`))),
+    port.retire({ workerId, slots, lanes: [notifications], goneMs: 0 }),
+  ),
+  { defaultValue: undefined },
+)
 await port[Symbol.asyncDispose]()
 await client.close()

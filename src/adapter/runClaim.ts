@@ -42,6 +42,7 @@ export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable
 
   return (claim) =>
     new Observable((out) => {
+      report({ kind: claim.deliveryCount > 1 ? 'reclaimed' : 'claimed', claim })
       let outcome: ClaimOutcome = { kind: 'success' }
       const receipt = new ClaimReceipt(claim, () => {
         out.next(outcome)

@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
+import type { Report } from '../lane/laneEvent.js'
 import type { LanePort } from '../port/lanePort.js'
 
 /**
@@ -13,12 +14,12 @@ import type { LanePort } from '../port/lanePort.js'
  *
  * Unsubscribe: the operation goes on, because its claims are ours once Redis has answered.
  *
- * @param onLost told if even the handing back failed; the claims are recovered when their visibility ends
+ * @param report told of what was handed back, or could not be: then the claims are recovered when their visibility ends
  */
 export function deliverClaims(
   port: LanePort,
   reply$: Observable<{ readonly claims: readonly Claim[] }>,
-  onLost: (claims: readonly Claim[], error: unknown) => void,
+  report?: Report,
 ): Observable<Claim> {
   return new Observable((out) => {
     // Deliberately not tied to `out`: see above.
@@ -33,7 +34,10 @@ export function deliverClaims(
           // eslint-disable-next-line rxjs-x/no-nested-subscribe -- the listener is gone, so there is nothing to chain it to
           port.handBack(undelivered).subscribe({
             error: (error: unknown) => {
-              onLost(undelivered, error)
+              report?.({ kind: 'brokerError', activity: 'handBack', error, restMs: 0 })
+            },
+            complete: () => {
+              report?.({ kind: 'handedBack', claims: undelivered })
             },
           })
         }

@@ -41,8 +41,7 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
           if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
         }),
       ),
-      (claims, error) =>
-        report?.({ kind: 'brokerError', activity: `handBack ${String(claims.length)}`, error, restMs: 0 }),
+      report,
     )
 }
 

@@ -61,9 +61,7 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
           dueAt = scheduler.now() + (isCutShort ? 0 : Math.max(minIntervalMs, reply.nextStaleMs))
         }),
       )
-      return deliverClaims(port, reply$, (claims, error) =>
-        report?.({ kind: 'brokerError', activity: `handBack ${String(claims.length)}`, error, restMs: 0 }),
-      )
+      return deliverClaims(port, reply$, report)
     })
   return { source, dueInMs }
 }

@@ -25,11 +25,13 @@ const documents = [
 ].filter((path) => path.endsWith('.md'))
 
 const snippets = documents.flatMap((document) =>
-  [...readFileSync(join(root, document), 'utf8').matchAll(/(?:^<!-- given:([^]*?)-->\n+)?^```ts\n([^]*?)^```$/gm)].map((match, index) => ({
-    document,
-    name: `${document.replaceAll(/\W+/g, '-')}-${String(index + 1)}`,
-    code: `${match[1] ?? ''}\n${match[2] ?? ''}`,
-  })),
+  [...readFileSync(join(root, document), 'utf8').matchAll(/(?:^<!-- given:([^]*?)-->\n+)?^```ts\n([^]*?)^```$/gm)].map(
+    (match, index) => ({
+      document,
+      name: `${document.replaceAll(/\W+/g, '-')}-${String(index + 1)}`,
+      code: `${match[1] ?? ''}\n${match[2] ?? ''}`,
+    }),
+  ),
 )
 
 beforeAll(async () => {
