@@ -1,6 +1,6 @@
 import { asapScheduler, catchError, map, type Observable, of, Subject } from 'rxjs'
 
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import type { LanePort } from '../port/lanePort.js'
 import type { ClaimReceipt } from './claimReceipt.js'
 

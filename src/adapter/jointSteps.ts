@@ -2,7 +2,7 @@ import type { JointSteps } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'

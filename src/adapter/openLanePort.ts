@@ -1,7 +1,7 @@
 import { openConnection } from '../connection/connection.js'
 import { keys } from '../keys/keys.js'
 import type { LanePort } from '../port/lanePort.js'
-import { redisLanePort } from '../port/redisLanePort.js'
+import { redisLanePort } from '../redis/redisLanePort.js'
 import { type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 
 /** The options of the queue that concern the port. */

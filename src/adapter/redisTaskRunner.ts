@@ -6,7 +6,7 @@ import {
 } from '@furystack/task-runner'
 import type { Observable } from 'rxjs'
 
-import type { LaneEvent } from '../lane/laneEvent.js'
+import type { LaneEvent } from '../events/laneEvent.js'
 import { type RedisQueueAdapter, redisQueueAdapter } from './redisQueueAdapter.js'
 import type { RedisQueueOptions } from './redisQueueOptions.js'
 

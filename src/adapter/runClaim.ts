@@ -2,7 +2,7 @@ import type { ClaimedTask, ClaimOutcome } from '@furystack/task-runner'
 import { asyncScheduler, catchError, EMPTY, Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import type { LanePort, Settlement } from '../port/lanePort.js'
 import { backOffMs } from '../sources/backOffMs.js'
 import { ClaimReceipt } from './claimReceipt.js'

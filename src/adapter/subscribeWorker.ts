@@ -14,7 +14,7 @@ import {
 
 import type { Connection } from '../connection/connection.js'
 import { type LaneBook, laneBook } from '../lane/laneBook.js'
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import { workLanes } from '../lane/workLanes.js'
 import type { LanePort } from '../port/lanePort.js'
 import type { ClaimSource } from '../sources/claimSource.js'

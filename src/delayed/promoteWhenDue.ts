@@ -16,7 +16,7 @@ import {
   timer,
 } from 'rxjs'
 
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import type { LanePort, PromoteReply } from '../port/lanePort.js'
 import { backOffMs } from '../sources/backOffMs.js'
 

@@ -11,7 +11,7 @@ import {
 
 import type { Claim } from '../claim/claim.js'
 import type { ClaimSource } from '../sources/claimSource.js'
-import type { Report } from './laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 
 /** How {@link fillSlots} behaves. */
 export interface FillSlotsOptions {

@@ -31,7 +31,7 @@ import { sweepThenRead } from '../sources/sweepThenRead.js'
 import { waitWhenEmpty } from '../sources/waitWhenEmpty.js'
 import { fillSlots } from './fillSlots.js'
 import type { LaneBook } from './laneBook.js'
-import type { Report } from './laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 
 /** What {@link workLanes} is made of. */
 export interface WorkLanesOptions<Outcome> {

@@ -3,7 +3,7 @@ import type { BeginAttempt, BeginResult } from '@furystack/task-runner'
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
-import { decodeRow, encodeWorkerId } from '../store/rowCodec.js'
+import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
 import { attemptLua, beginAttemptLua, clockLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 

@@ -4,7 +4,7 @@ import type { Claim } from '../claim/claim.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { LaneReading, ReadRequest } from '../port/lanePort.js'
-import { decodeRow, encodeWorkerId } from '../store/rowCodec.js'
+import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
 
 /** What the claiming scripts are told beyond the request. */
 export interface ClaimSetting {

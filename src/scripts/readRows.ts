@@ -3,7 +3,7 @@ import type { StoredTask } from '@furystack/task-runner'
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
-import { decodeRow } from '../store/rowCodec.js'
+import { decodeRow } from '../rows/rowCodec.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**

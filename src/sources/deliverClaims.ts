@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import type { LanePort } from '../port/lanePort.js'
 
 /**

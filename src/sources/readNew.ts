@@ -1,6 +1,6 @@
 import { defer, tap } from 'rxjs'
 
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, ReadReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
 import { deliverClaims } from './deliverClaims.js'

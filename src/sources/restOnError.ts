@@ -11,7 +11,7 @@ import {
   timer,
 } from 'rxjs'
 
-import type { Report } from '../lane/laneEvent.js'
+import type { Report } from '../events/laneEvent.js'
 import { backOffMs } from './backOffMs.js'
 import type { ClaimSource } from './claimSource.js'
 

@@ -1,6 +1,6 @@
 import { openConnection } from '../../src/connection/connection.js'
 import { keys } from '../../src/keys/keys.js'
-import { redisTaskStore } from '../../src/store/redisTaskStore.js'
+import { redisTaskStore } from '../../src/redis/redisTaskStore.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { taskStoreSuite } from './taskStoreSuite.js'
 

@@ -14,7 +14,7 @@ import { readLanes } from '../scripts/readLanes.js'
 import { retireConsumers } from '../scripts/retireConsumers.js'
 import { settleEntry } from '../scripts/settleEntry.js'
 import { sweepLanes } from '../scripts/sweepLanes.js'
-import type { LanePort } from './lanePort.js'
+import type { LanePort } from '../port/lanePort.js'
 import { listenOnBells } from './listenOnBells.js'
 
 /** What a {@link redisLanePort} works with. */

@@ -3,7 +3,7 @@ import { Observable } from 'rxjs'
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import { ringBell } from '../scripts/ringBell.js'
-import type { Bell, ListenRequest } from './lanePort.js'
+import type { Bell, ListenRequest } from '../port/lanePort.js'
 
 /**
  * Blocks on the bells of lanes and caps (and of the schedule) until one rings or `blockMs` have passed.
