@@ -3,7 +3,13 @@ import { type Observable, throwError } from 'rxjs'
 import type { LanePort } from '../port/lanePort.js'
 import { type LaneOperation, recordCalls, type RecordedCalls } from './portCalls.js'
 
-/** A port made of marbles, which also tells what it was asked. */
+/**
+ * A port made of marbles, which also tells what it was asked.
+ *
+ * @example
+ * const port: MarbleLanePort = marbleLanePort({ read: () => cold('--|') })
+ * port.demands() // [] until somebody reads
+ */
 export type MarbleLanePort = LanePort & RecordedCalls
 
 /**

@@ -2,7 +2,12 @@ import { defer, type Observable } from 'rxjs'
 
 import type { LanePort } from '../port/lanePort.js'
 
-/** The name of an operation of {@link LanePort}. */
+/**
+ * The name of an operation of {@link LanePort}.
+ *
+ * @example
+ * for (const operation of ['read', 'sweep'] satisfies LaneOperation[]) port.failNext(operation, new Error('away'))
+ */
 export type LaneOperation = keyof LanePort
 
 /**

@@ -19,7 +19,12 @@ import { listenVirtually, promoteVirtually, retireVirtually } from './virtualRou
 import { extendVirtually, settleVirtually } from './virtualSettling.js'
 import { type VirtualState, virtualState } from './virtualState.js'
 
-/** How a {@link virtualLanePort} behaves. */
+/**
+ * How a {@link virtualLanePort} behaves.
+ *
+ * @example
+ * virtualLanePort({ scheduler: new VirtualTimeScheduler(), latencyMs: 2 })
+ */
 export interface VirtualLanePortOptions {
   /** Its clock and its timers. Inside `TestScheduler.run` the default is virtual. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
@@ -29,7 +34,14 @@ export interface VirtualLanePortOptions {
   readonly idempotencyTtlSec?: number
 }
 
-/** The lanes of one prefix in memory, with a view on their state and ways to disturb them. */
+/**
+ * The lanes of one prefix in memory, with a view on their state and ways to disturb them.
+ *
+ * @example
+ * const port: VirtualLanePort = virtualLanePort()
+ * port.failNext('settle', new Error('away'))
+ * port.override({ listen: () => cold('----|') })
+ */
 export interface VirtualLanePort extends LanePort, RecordedCalls, VirtualState {
   /** Lets the next subscription to an operation error, without effect. Several calls fail as many subscriptions. */
   failNext(operation: LaneOperation, error: Error): void

@@ -1,6 +1,11 @@
 import type { Entry, PromoteReply, PromoteRequest } from '../port/lanePort.js'
 
-/** A task that waits until it is due. */
+/**
+ * A task that waits until it is due.
+ *
+ * @example
+ * port.parked()[0] // { entry: { taskId: 'a', lane }, dueAt: 1_500 }
+ */
 export interface ParkedEntry {
   readonly entry: Entry
   /** Epoch milliseconds. */

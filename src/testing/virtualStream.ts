@@ -1,6 +1,11 @@
 import type { Lane } from '../keys/lane.js'
 
-/** An entry that was delivered and not yet settled. */
+/**
+ * An entry that was delivered and not yet settled.
+ *
+ * @example
+ * port.pending(lane('mail', 1))[0]?.consumer // 'w-slot-0'
+ */
 export interface PendingEntry {
   readonly lane: Lane
   readonly entryId: string
