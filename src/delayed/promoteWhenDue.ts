@@ -37,7 +37,8 @@ export interface PromoteWhenDueOptions {
 /**
  * Moves parked tasks to their lanes when they are due by the server's clock. Each step learns when the next entry is due
  * and sleeps until then, so lateness is milliseconds without looking often; a burst is moved in batches without a pause.
- * Of all that tick one has the role and is exact; the others only look whether the role has become free.
+ * Of all that tick one has the role and is exact; the others only look whether the role has become free. A poke takes
+ * the role over.
  *
  *     promote   r(64 moved, more)r(3 moved, next in 40)----- 40 -----r(1 moved, none)---- interval ----
  *     emits     r                r                                   r
@@ -65,9 +66,11 @@ export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): 
       share({ resetOnComplete: false }),
     )
     const step$ = defer(() => {
+      // Whoever hears the bell is idle, and so better placed than a promoter that did not hear it.
+      const asked = isPoked ? { ...request, takeOver: true } : request
       isPoked = false
       pauseMs = intervalMs
-      return port.promote(request)
+      return port.promote(asked)
     }).pipe(
       tap((reply) => {
         failures = 0

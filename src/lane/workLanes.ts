@@ -73,7 +73,6 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
   const { port, workerId, slots, book, work, report, scheduler = asyncScheduler, random = Math.random } = options
   return defer(() => {
     const bells$ = new Subject<Bell>()
-    let isPromoter = false
     let lanesLearned = 0
     let isStopped = false
     // Whatever is subscribed to after the stop must learn of it too.
@@ -97,7 +96,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       lanes,
       blockMs: options.blockMs,
       lookAgainMs: () => Math.min(Math.max(1_000, options.blockMs), sweep.dueInMs()),
-      schedule: () => isPromoter,
+      schedule: () => true,
       scheduler,
     }).pipe(
       tap((bell) => {
@@ -122,11 +121,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       report,
       scheduler,
       random,
-    }).pipe(
-      tap((reply) => {
-        isPromoter = reply.isPromoter
-      }),
-    )
+    })
     const learning$ = ticks$.pipe(
       filter(({ knownLanes }) => knownLanes !== lanesLearned),
       exhaustMap(({ knownLanes }) =>

@@ -59,6 +59,8 @@ export interface PromoteRequest {
   readonly roleMs: number
   /** How many entries to move at most. */
   readonly limit: number
+  /** Takes the role whoever has it, because the asker has heard the schedule's bell and so has time for it. */
+  readonly takeOver?: boolean
 }
 
 export interface PromoteReply {

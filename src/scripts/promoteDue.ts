@@ -10,7 +10,7 @@ import { defineScript, runScript } from './runScript.js'
  * time has the role, so that a fleet does not ask all at once; the role passes on when its holder stops asking.
  * A member that cannot be read is set aside in `dead`, and those behind it move on.
  *
- * KEYS: 1 root, 2 the schedule. ARGV: group, promoter, role in ms, limit.
+ * KEYS: 1 root, 2 the schedule. ARGV: group, promoter, role in ms, limit, take over ('1' or '').
  * Returns: 1 or 0 (has the role), moved, ms until the next is due (-1: none), size of the lane registry.
  * Cost: about four commands a task; at most `limit` tasks.
  */
@@ -21,10 +21,10 @@ const script = defineScript(
     enqueueLua +
     `
 local root, schedule = KEYS[1], KEYS[2]
-local group, promoter, roleMs, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local group, promoter, roleMs, limit, takeOver = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local known = redis.call('SCARD', root .. 'lanes')
 local holder = redis.call('GET', root .. 'promoter')
-if holder and holder ~= promoter then return { 0, 0, -1, known } end
+if holder and holder ~= promoter and takeOver ~= '1' then return { 0, 0, -1, known } end
 redis.call('SET', root .. 'promoter', promoter, 'PX', roleMs)
 
 local function setAside(member)
@@ -65,7 +65,7 @@ export const promoteDue = async (
     connection,
     script,
     [keys.root, keys.scheduler],
-    [group, request.promoterId, String(request.roleMs), String(request.limit)],
+    [group, request.promoterId, String(request.roleMs), String(request.limit), request.takeOver ? '1' : ''],
   )
   if (!Array.isArray(reply) || reply.length !== 4) throw new ScriptReplyError(script.name, reply)
   const [role, moved, nextDueMs, knownLanes] = reply as [number, number, number, number]

@@ -41,7 +41,7 @@ for _, lane in ipairs(lanes) do
   if not isPaused(lane.name) then table.insert(open, lane) end
 end
 
-while nextSlot <= #slots and #open > 0 do
+while nextSlot <= #slots and #open > 0 and cleared < 100 do
   local still = {}
   for _, lane in ipairs(open) do
     if nextSlot > #slots then
@@ -51,12 +51,9 @@ while nextSlot <= #slots and #open > 0 do
     else
       local entry = readOne(lane)
       if entry then
-        if take(lane, entry[1], entry[2], 1, false) then
-          lane.wasRead = true
-        else
-          cleared = cleared + 1
-        end
-        if cleared < 100 then table.insert(still, lane) end
+        lane.wasRead = true
+        if not take(lane, entry[1], entry[2], 1, false) then cleared = cleared + 1 end
+        table.insert(still, lane)
       else
         table.insert(answered, root .. 'bell:' .. lane.name)
       end

@@ -38,8 +38,8 @@ export const virtualSchedule = (now: () => number): VirtualSchedule => {
       return at === 0
     },
 
-    promote: ({ promoterId, roleMs, limit }, enqueue) => {
-      if ((promoter() ?? promoterId) !== promoterId) return { isPromoter: false, moved: 0 }
+    promote: ({ promoterId, roleMs, limit, takeOver }, enqueue) => {
+      if (!takeOver && (promoter() ?? promoterId) !== promoterId) return { isPromoter: false, moved: 0 }
       role = { promoterId, endsAt: now() + roleMs }
       const notDue = parked.findIndex(({ dueAt }) => dueAt > now())
       const due = parked.splice(0, Math.min(limit, notDue === -1 ? parked.length : notDue))

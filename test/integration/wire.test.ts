@@ -182,3 +182,67 @@ it('sets entries aside that it cannot read, and goes on', async () => {
     description: 'the stream to be empty',
   })
 })
+
+it('starts delayed tasks in time although the worker that promoted so far is busy', async () => {
+  const settings = { schedulerIntervalMs: 20_000, blockTimeoutMs: 20_000 }
+  const busy = await startService(settings)
+  const idle = await startService({ ...settings, prefix: busy.prefix })
+  const release = deferred<undefined>()
+  const held = deferred<undefined>()
+  const done = deferred<undefined>()
+  const hold = defineTaskHandler({
+    type: 'hold',
+    version: 1,
+    handler: async () => {
+      held.resolve(undefined)
+      await release.promise
+    },
+  })
+  const delayed = defineTaskHandler({
+    type: 'delayed',
+    version: 1,
+    handler: async () => {
+      done.resolve(undefined)
+      return Promise.resolve()
+    },
+  })
+  busy.work([hold], { concurrency: 1 })
+  await until(async () => (await busy.client.exists(`${busy.prefix}tasks:promoter`)) === 1, {
+    timeoutMs: 5_000,
+    description: 'the first worker to promote',
+  })
+  await busy.runner.submit({ type: 'hold', payload: 0, handlerVersion: 1 })
+  await held.promise
+  idle.work([delayed], { concurrency: 1 })
+  await idle.runner.submit({ type: 'delayed', payload: 0, handlerVersion: 1, notBefore: new Date(Date.now() + 500) })
+  await done.promise
+  release.resolve(undefined)
+}, 15_000)
+
+it('clears entries of cancelled tasks away, however many, and runs what is behind them', async () => {
+  const { runner, client, prefix, work } = await startService()
+  const tasks = await Promise.all(
+    Array.from({ length: 450 }, (_, n) => runner.submit({ type: 'mail', payload: n, handlerVersion: 1 })),
+  )
+  await Promise.all(tasks.map(({ id }) => runner.cancel(id)))
+  await runner.submit({ type: 'mail', payload: 'the last', handlerVersion: 1 })
+  const ran: unknown[] = []
+  const done = deferred<undefined>()
+  work([
+    defineTaskHandler({
+      type: 'mail',
+      version: 1,
+      handler: async (_ctx, payload: unknown) => {
+        ran.push(payload)
+        done.resolve(undefined)
+        return Promise.resolve()
+      },
+    }),
+  ])
+  await done.promise
+  expect(ran).toEqual(['the last'])
+  await until(async () => (await client.xLen(`${prefix}tasks:queue:mail:v1`)) === 0, {
+    timeoutMs: 5_000,
+    description: 'the stream to be empty',
+  })
+})

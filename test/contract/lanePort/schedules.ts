@@ -162,6 +162,16 @@ export const scheduleSuite = (makeHarness: MakeHarness): void => {
       expect(await promote(harness, { promoter: 'v' })).toMatchObject({ isPromoter: false })
     })
 
+    it('is taken over by whoever has heard the bell', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      await promote(harness, { promoter: 'v' })
+      const request = { promoterId: 'w', roleMs: 60_000, limit: 100 }
+
+      expect(await ask(port.promote({ ...request, takeOver: true }))).toMatchObject({ isPromoter: true })
+      expect(await promote(harness, { promoter: 'v' })).toMatchObject({ isPromoter: false })
+    })
+
     it('stays with a holder that asks again', async () => {
       const harness = await makeHarness()
       await promote(harness, { promoter: 'v', roleMs: 150 })
