@@ -108,7 +108,13 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
       const reader = connect(`reader of ${subscription.workerId}`, true)
       const worker = subscribeWorker({ subscription, port: portWith(reader), reader, options: resolved, report })
       workers.add(worker)
-      void worker.ended.then(() => workers.delete(worker))
+      worker.ended.then(
+        () => workers.delete(worker),
+        (error: unknown) => {
+          workers.delete(worker)
+          report({ kind: 'brokerError', activity: 'worker', error, restMs: 0 })
+        },
+      )
       return worker
     },
 
