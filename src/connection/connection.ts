@@ -86,12 +86,13 @@ class DuplicatedConnection implements Connection {
       this.lastSign = this.scheduler.now()
       this.graceMs = graceMs
     } else if (graceMs > this.graceMs) this.graceMs = graceMs
+    const { client } = this
     try {
-      const reply = await this.client.sendCommand(args)
+      const reply = await client.sendCommand(args)
       this.lastSign = this.scheduler.now()
       return reply
     } catch (error) {
-      throw this.typed(operation, error)
+      throw this.typed(operation, error, client)
     } finally {
       this.outstanding--
     }
@@ -198,12 +199,13 @@ class DuplicatedConnection implements Connection {
     }
   }
 
-  private typed(operation: string, error: unknown): Error {
+  private typed(operation: string, error: unknown, client: RedisClient): Error {
     const message = error instanceof Error ? error.message : String(error)
     if (isErrorReply(error)) {
       const refused = new RedisRefusedError(operation, message, { cause: error })
-      // After a fail-over the socket may well still lead to the old primary, which is a replica now.
-      if (refused.reply === 'READONLY') this.replace()
+      // After a fail-over the socket may well still lead to the old primary, which is a replica now. The first of the
+      // commands that it refuses replaces it.
+      if (refused.reply === 'READONLY' && client === this.client) this.replace()
       return refused
     }
     if (isOffline(error)) return new RedisUnavailableError(operation, 0, { cause: error })

@@ -66,6 +66,36 @@ describe('a Redis that goes away and comes back', () => {
   })
 })
 
+describe('a server that becomes a replica and a primary again', () => {
+  it('refuses with a typed error, on few connections, and is used again afterwards', async () => {
+    await using server = await startRedisServer()
+    const { runner, client, work } = await startService({ url: server.url })
+    work([double])
+    const before = await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
+    expect(await resultOf(() => runner.get(before.id))).toBe(2)
+    const connectionsOpened = async (): Promise<number> =>
+      Number(/total_connections_received:(\d+)/.exec(await client.info('stats'))?.[1])
+
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+    const opened = await connectionsOpened()
+    const refusals = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        runner.submit({ type: 'double', payload: n, handlerVersion: 1 }).catch((reason: unknown) => reason),
+      ),
+    )
+    for (const refusal of refusals) expect(refusal).toBeInstanceOf(LaneError)
+    expect(refusals).toContainEqual(expect.objectContaining({ code: 'redis-refused', reply: 'READONLY' }))
+    expect((await connectionsOpened()) - opened).toBeLessThan(20)
+
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    const after = await until(
+      () => runner.submit({ type: 'double', payload: 3, handlerVersion: 1 }).catch(() => undefined),
+      { timeoutMs: 15_000, description: 'a submit to be taken' },
+    )
+    expect(await resultOf(() => runner.get(after.id))).toBe(6)
+  })
+})
+
 describe('a connection that stands still', () => {
   it('replaces a half-open connection for commands, and the caller learns that the outcome is unknown', async () => {
     await using server = await startRedisServer()
