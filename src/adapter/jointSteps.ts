@@ -39,9 +39,10 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
       // The command is on its way, so the slot's next claim can go out in the same write.
       receipt.leave()
       const result = await finishing
-      receipt.isSettled = true
-      if (result.kind === 'lost') report({ kind: 'leaseLost', claim })
-      else report({ kind: 'settled', claim })
+      if (result.kind === 'finished') {
+        receipt.isSettled = true
+        report({ kind: 'settled', claim })
+      }
       return result
     },
 

@@ -2,7 +2,7 @@ import { openConnection } from '../connection/connection.js'
 import { keys } from '../keys/keys.js'
 import type { LanePort } from '../port/lanePort.js'
 import { redisLanePort } from '../redis/redisLanePort.js'
-import { type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
+import { checkConnected, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 
 /** The options of the queue that concern the port. */
 export type OpenLanePortOptions = Pick<
@@ -21,10 +21,11 @@ export type OpenLanePortOptions = Pick<
  * const claims = readNew(port, { workerId: 'w', lanes: () => [{ lane: lane('mail', 1), visibilityTimeoutMs: 60_000 }] })
  */
 export const openLanePort = (options: OpenLanePortOptions): LanePort & AsyncDisposable => {
-  const resolved = resolveQueueOptions({ ...options, serviceName: 'lane port' })
+  const resolved = resolveQueueOptions({ ...options, serviceName: 'lane-port' })
+  checkConnected(resolved.client)
   const { client, commandDeadlineMs: deadlineMs, scheduler } = resolved
   const connect = (isBlocking: boolean): ReturnType<typeof openConnection> =>
-    openConnection({ template: client, deadlineMs, isBlocking, ...(scheduler && { scheduler }) })
+    openConnection({ template: client, name: resolved.serviceName, deadlineMs, isBlocking, ...(scheduler && { scheduler }) })
   const commands = connect(false)
   const reader = connect(true)
   const port = redisLanePort({

@@ -18,7 +18,7 @@ import { redisTaskStore } from '../redis/redisTaskStore.js'
 import { receiptOf } from './claimReceipt.js'
 import { heartbeats } from './heartbeats.js'
 import { jointSteps } from './jointSteps.js'
-import { type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
+import { checkConnected, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 import { subscribeWorker } from './subscribeWorker.js'
 
 /** The transport over Redis Streams, for any core that keeps the {@link QueueAdapter} contract. */
@@ -49,6 +49,7 @@ const CAPABILITIES: QueueAdapterCapabilities = Object.freeze({
  */
 export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter => {
   const resolved = resolveQueueOptions(options)
+  checkConnected(resolved.client)
   const { client, commandDeadlineMs: deadlineMs, consumerGroup: group, idempotencyTtlSec, scheduler } = resolved
   const keys = keysOf(resolved.topicPrefix)
   const events$ = new Subject<LaneEvent>()
@@ -59,6 +60,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
   const connect = (name: string, isBlocking: boolean): Connection =>
     openConnection({
       template: client,
+      name: `${resolved.serviceName}:${name}`,
       deadlineMs,
       isBlocking,
       ...(scheduler && { scheduler }),

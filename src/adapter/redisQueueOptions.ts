@@ -10,7 +10,7 @@ export interface RedisQueueOptions {
    * commands.
    */
   client: RedisClient
-  /** Names this service in events. Not empty. */
+  /** Names the library's connections in `CLIENT LIST`. Not empty. */
   serviceName: string
   /** In front of every key. With a hash tag (`{svc-a}/`) all keys lie in one slot of a cluster. @default '' */
   topicPrefix?: string
@@ -58,7 +58,8 @@ export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'sc
  */
 export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOptions => {
   const { client, scheduler } = options
-  checkClient(client)
+  if (typeof (client as Partial<RedisClient> | undefined)?.duplicate !== 'function' || typeof client.isReady !== 'boolean')
+    throw new InvalidOptionError('client', client, 'a client made by createClient of "redis" 5 or 6')
   const resolved = {
     client,
     serviceName: text('serviceName', options.serviceName),
@@ -80,15 +81,20 @@ export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOp
 
 const DAY_MS = 86_400_000
 
-const checkClient = (client: unknown): void => {
-  const { duplicate, isOpen } = (client ?? {}) as Partial<RedisClient>
-  if (typeof duplicate !== 'function')
-    throw new InvalidOptionError('client', client, 'a client made by createClient of "redis" 5 or 6')
+/**
+ * Refuses a client that is not connected: nothing would ever happen, and nobody would know why.
+ *
+ * @throws {InvalidOptionError}
+ *
+ * @example
+ * checkConnected(client)
+ */
+export const checkConnected = ({ isOpen }: RedisClient): void => {
   if (!isOpen)
     throw new InvalidOptionError(
       'client',
       'not connected',
-      'a connected client: await client.connect() before it is bound',
+      'a connected client: await client.connect() before the runner is resolved',
     )
 }
 

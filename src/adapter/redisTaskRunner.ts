@@ -25,7 +25,8 @@ export interface RedisTaskRunnerDeps extends Omit<TaskRunnerCoreDeps, 'queueAdap
  * Disposing it fires the signals of running handlers, hands their tasks back, and closes its connections. The client
  * stays open, it is the caller's.
  *
- * @throws {InvalidOptionError} for an option out of its range, or a client that is not connected
+ * @throws {InvalidOptionError} for an option of the lanes out of its range, or a client that is not connected
+ * @throws {InvalidArgumentError} for an option of the core out of its range
  *
  * @example
  * await using runner = new RedisTaskRunner({ injector, bus, blobStore, telemetry }, { client, serviceName: 'svc-a' })
@@ -33,22 +34,27 @@ export interface RedisTaskRunnerDeps extends Omit<TaskRunnerCoreDeps, 'queueAdap
 export class RedisTaskRunner extends TaskRunnerCore {
   /** What happens in the lanes of this process; see {@link LaneEvent}. */
   readonly events$: Observable<LaneEvent>
-  readonly #adapter: RedisQueueAdapter
+  private readonly adapter: RedisQueueAdapter
 
   constructor({ store, ...deps }: RedisTaskRunnerDeps, options: RedisTaskRunnerOptions) {
     const queueAdapter = redisQueueAdapter(options)
-    super({ ...deps, store: store ?? queueAdapter.store, queueAdapter }, options)
-    this.#adapter = queueAdapter
+    try {
+      super({ ...deps, store: store ?? queueAdapter.store, queueAdapter }, options)
+    } catch (error) {
+      queueAdapter[Symbol.dispose]()
+      throw error
+    }
+    this.adapter = queueAdapter
     this.events$ = queueAdapter.events$
   }
 
   override [Symbol.dispose](): void {
     super[Symbol.dispose]()
-    this.#adapter[Symbol.dispose]()
+    this.adapter[Symbol.dispose]()
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]()
-    await this.#adapter[Symbol.asyncDispose]()
+    await this.adapter[Symbol.asyncDispose]()
   }
 }

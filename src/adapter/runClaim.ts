@@ -14,6 +14,8 @@ export interface RunClaimOptions {
   /** Whether this worker stops: what it puts back must not wait. */
   readonly isStopping: () => boolean
   readonly retryBackoffMs: number
+  /** How long a worker that stops goes on trying to settle, in milliseconds. */
+  readonly deadlineMs: number
   readonly report: Report
   readonly scheduler?: SchedulerLike
 }
@@ -83,12 +85,14 @@ export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable
 function settle(options: RunClaimOptions, receipt: ClaimReceipt, settlement: Settlement): Observable<unknown> {
   const { port, retryBackoffMs, report, scheduler = asyncScheduler } = options
   const { claim } = receipt
-  const giveUpAt = scheduler.now() + claim.visibilityTimeoutMs
+  const sentAt = scheduler.now()
+  const giveUpAt = sentAt + claim.visibilityTimeoutMs
   return port.settle(claim, settlement).pipe(
     retry({
       delay: (error: unknown, failures) => {
         const restMs = backOffMs(retryBackoffMs, failures - 1)
-        if (scheduler.now() + restMs > giveUpAt) return throwError(() => new Error('given up', { cause: error }))
+        const limit = options.isStopping() ? Math.min(giveUpAt, sentAt + options.deadlineMs) : giveUpAt
+        if (scheduler.now() + restMs > limit) return throwError(() => new Error('given up', { cause: error }))
         report({ kind: 'brokerError', activity: 'settle', error, restMs })
         return timer(restMs, scheduler)
       },

@@ -39,7 +39,7 @@ export interface SubscribedWorker extends Disposable, AsyncDisposable {
 }
 
 /**
- * The only place that subscribes: makes a worker's observable of a core's subscription and lets it run until it is
+ * The one place where a worker is subscribed to: makes its observable of a core's subscription and lets it run until it is
  * stopped.
  */
 export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker => {
@@ -76,6 +76,7 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
     onClaim: (claim) => subscription.onClaim(claim),
     isStopping: () => isStopping || subscription.shouldDrain(),
     retryBackoffMs: options.retryBackoffMs,
+    deadlineMs: options.commandDeadlineMs,
     report,
     ...(options.scheduler && { scheduler: options.scheduler }),
   })

@@ -14,6 +14,8 @@ export type ConnectionNotice = { kind: 'lost'; error: unknown } | { kind: 'ready
 export interface ConnectionOptions {
   /** The caller's client, duplicated and otherwise left alone. */
   template: RedisClient
+  /** What `CLIENT LIST` calls it; characters that Redis does not take in a name become `-`. */
+  name?: string
   /**
    * How long a command may wait for a connection, and how long a written one may go without any reply arriving before
    * the connection counts as dead and is replaced.
@@ -64,6 +66,7 @@ class DuplicatedConnection implements Connection {
   private isDown = false
   private outstanding = 0
   private lastSign = 0
+  private suspected = -1
   private graceMs = 0
   private ready: PromiseWithReject | undefined
   private readonly watchdog: Subscription
@@ -115,15 +118,19 @@ class DuplicatedConnection implements Connection {
   }
 
   private open(): RedisClient {
+    const { name } = this.options
     const client = this.options.template.duplicate({
       ...overrides,
+      ...(name !== undefined && { name: name.replace(/[^!-~]/g, '-') }),
       socket: { ...socketOf(this.options.template), socketTimeout: undefined, reconnectStrategy: reconnectDelayMs },
     })
     client.on('error', (error: unknown) => {
       if (client === this.client) this.noticeDown(error)
     })
     client.on('ready', () => {
-      if (client === this.client) this.noticeReady()
+      // A client that was dropped while it was connecting comes up all the same.
+      if (client === this.client && !this.isDisposed) this.noticeReady()
+      else this.drop(client)
     })
     // A first connect that fails for good (a wrong password, say) rejects here and nowhere else.
     client.connect().catch((error: unknown) => {
@@ -172,6 +179,10 @@ class DuplicatedConnection implements Connection {
     const check = (): void => {
       const allowedMs = deadlineMs + this.graceMs
       if (this.outstanding === 0 || this.scheduler.now() - this.lastSign < allowedMs) return
+      // If it was the event loop that stood still, replies wait to be read: they show before the next look.
+      const isFirstSuspicion = this.suspected !== this.lastSign
+      this.suspected = this.lastSign
+      if (isFirstSuspicion) return
       this.noticeDown(new Error(`no reply for ${String(allowedMs)} ms`))
       this.lastSign = this.scheduler.now()
       this.replace()
@@ -183,12 +194,14 @@ class DuplicatedConnection implements Connection {
   }
 
   private async finishOutstanding(): Promise<void> {
+    let timer: Subscription | undefined
     const timeout = new Promise<void>((resolve) => {
-      this.scheduler.schedule(() => {
+      timer = this.scheduler.schedule(() => {
         resolve()
       }, this.options.deadlineMs)
     })
     await Promise.race([this.client.close().catch(() => undefined), timeout])
+    timer?.unsubscribe()
   }
 
   private drop(client: RedisClient): void {

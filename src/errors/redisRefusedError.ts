@@ -3,16 +3,22 @@ import { LaneError } from './laneError.js'
 /** What the server's error replies start with, as far as they are told apart. */
 const TRANSIENT = /^(LOADING|MASTERDOWN|TRYAGAIN|BUSY|READONLY|UNBLOCKED|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF)\b/
 
+/** An error that a command within a script raised: the commands before it have taken effect. */
+const IN_SCRIPT = /\bscript: |@user_script/
+/** These refuse the first write already. */
+const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN)\b/
+
 /**
- * Redis answered with an error, so the command had no effect: memory is full (`OOM`), the server is a replica
- * (`READONLY`) or still loading (`LOADING`), the user lacks a right (`NOPERM`), and so on.
+ * Redis answered with an error: memory is full (`OOM`), the server is a replica (`READONLY`) or still loading
+ * (`LOADING`), the user lacks a right (`NOPERM`), and so on. Nearly always the command had no effect then; `effect` is
+ * `unknown` where a script was refused in its midst.
  *
  * @example
  * if (error instanceof RedisRefusedError && error.reply === 'OOM') shedLoad()
  */
 export class RedisRefusedError extends LaneError {
   readonly code = 'redis-refused'
-  readonly effect = 'excluded'
+  readonly effect: 'excluded' | 'unknown'
   /** The first word of the server's reply, `OOM` for example. */
   readonly reply: string
   /** Whether the same command may well succeed later. */
@@ -26,5 +32,6 @@ export class RedisRefusedError extends LaneError {
     super(`${operation}: Redis refused it: ${serverMessage}`, options)
     this.reply = serverMessage.split(' ', 1)[0] ?? ''
     this.isTransient = TRANSIENT.test(serverMessage)
+    this.effect = IN_SCRIPT.test(serverMessage) && !BEFORE_ANY_WRITE.test(serverMessage) ? 'unknown' : 'excluded'
   }
 }

@@ -36,8 +36,9 @@ export interface SweepRequest extends ReadRequest {
 
 export interface SweepReply {
   readonly claims: readonly Claim[]
-  /** Milliseconds until another entry could become stale; 0 if some are already but found no slot or place. */
+  /** Milliseconds until another of the entries that were looked at could become stale; 0 if some are, but found no slot. */
   readonly nextStaleMs: number
+  /** Where it stopped, by lane name; `-`: at the end. */
   readonly positions: ReadonlyMap<string, string>
 }
 

@@ -1,3 +1,4 @@
+import type { BeginResult, FinishResult } from '@furystack/task-runner'
 import { from, defer, map, type Observable } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
@@ -14,7 +15,7 @@ import { readLanes } from '../scripts/readLanes.js'
 import { retireConsumers } from '../scripts/retireConsumers.js'
 import { settleEntry } from '../scripts/settleEntry.js'
 import { sweepLanes } from '../scripts/sweepLanes.js'
-import type { LanePort } from '../port/lanePort.js'
+import type { LanePort, Settlement, SettleReply } from '../port/lanePort.js'
 import { listenOnBells } from './listenOnBells.js'
 
 /** What a {@link redisLanePort} works with. */
@@ -54,7 +55,7 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
       return cold(() => promoteDue(commands, keys, group, request))
     },
     settle(claim, settlement) {
-      return cold(() => settleEntry(commands, keys, group, claim, settlement))
+      return cold(() => settle(options, claim, settlement))
     },
     extend(claims) {
       return cold(() => extendClaims(commands, keys, group, claims))
@@ -81,16 +82,30 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
   }
 }
 
-/** A claim whose attempt has begun is released with its row; any other is simply put back. */
-const handBack = async ({ commands, keys, group }: RedisLanePortOptions, claim: Claim): Promise<void> => {
-  if (claim.begun?.kind !== 'begun') {
-    await settleEntry(commands, keys, group, claim, { kind: 'requeue' })
-    return
-  }
+/** To put a claim back whose attempt has begun is to release the attempt; any other settlement is the entry's alone. */
+const settle = async (options: RedisLanePortOptions, claim: Claim, settlement: Settlement): Promise<SettleReply> => {
+  const { commands, keys, group } = options
+  const { begun } = claim
+  if (settlement.kind !== 'requeue' || begun?.kind !== 'begun')
+    return settleEntry(commands, keys, group, claim, settlement)
+  const { delayMs = 0, notBefore } = settlement
+  const result = await release(options, claim, begun, notBefore === undefined ? delayMs : notBefore - Date.now())
+  return result.kind === 'finished' ? 'settled' : 'lost'
+}
+
+const release = (
+  { commands, keys, group }: RedisLanePortOptions,
+  claim: Claim,
+  { attempt, at: startedAt }: BeginResult & { kind: 'begun' },
+  delayMs: number,
+): Promise<FinishResult> => {
   const { taskId, workerId } = claim
-  const { attempt, at: startedAt } = claim.begun
-  const input = { taskId, attempt, workerId, startedAt, outcome: { kind: 'released' } } as const
-  await finishAttempt(commands, keys, group, input, claim)
+  const outcome = { kind: 'released', delayMs: Math.max(0, delayMs) } as const
+  return finishAttempt(commands, keys, group, { taskId, attempt, workerId, startedAt, outcome }, claim)
+}
+
+const handBack = async (options: RedisLanePortOptions, claim: Claim): Promise<void> => {
+  await settle(options, claim, { kind: 'requeue' })
 }
 
 const lanesOf = (reply: unknown): Lane[] => {

@@ -1,4 +1,4 @@
-import type { BeginResult } from '@furystack/task-runner'
+import type { BeginResult, StoredTask } from '@furystack/task-runner'
 
 import type { Claim } from '../claim/claim.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
@@ -81,8 +81,18 @@ const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: 
 
 const begunOf = (taskId: string, word: string, detail: string, row: string[], now: number): BeginResult => {
   if (word === 'missing') return { kind: 'refused', reason: 'missing' }
-  const stored = decodeRow(taskId, row)
+  const stored = readable(taskId, row)
+  // A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it.
+  if (!stored) return { kind: 'refused', reason: 'missing' }
   return word === 'cancelled'
     ? { kind: 'cancelled', stored, at: now }
     : { kind: 'begun', stored, attempt: Number(detail), at: now }
+}
+
+const readable = (taskId: string, row: string[]): StoredTask | undefined => {
+  try {
+    return decodeRow(taskId, row)
+  } catch {
+    return undefined // told by the core, which reports a row that stays missing
+  }
 }

@@ -33,24 +33,29 @@ if KEYS[3] then
 end
 local row = root .. 'row:' .. taskId
 if redis.call('EXISTS', row) == 1 then return { now, 'exists', taskId, redis.call('HGETALL', row) } end
-if KEYS[3] then redis.call('SET', KEYS[3], taskId, 'EX', leaseSec) end
-
-redis.call('HSET', row, 'c', int(now), unpack(ARGV, 11))
-if status == 'draft' then
-  redis.call('HSET', row, 'm', member, 'ln', lane)
-else
-  if withEntry == '' then
-    redis.call('ZADD', root .. 'unqueued', int(now), taskId)
-  elseif tonumber(notBefore) > now then
+-- The entry comes first: should the server refuse in the midst of this, an entry without a row is noticed.
+local parked
+if status == 'pending' and withEntry ~= '' then
+  if tonumber(notBefore) > now then
     if taskId ~= ARGV[6] then
       local from, to = string.find(member, ARGV[6], 1, true)
       member = string.sub(member, 1, from - 1) .. taskId .. string.sub(member, to + 1)
     end
-    redis.call('HSET', row, 'm', park(root, member, tonumber(notBefore)))
+    parked = park(root, member, tonumber(notBefore))
   else
     enqueue(root, group, lane, taskId, kind, version)
   end
 end
+
+redis.call('HSET', row, 'c', int(now), unpack(ARGV, 11))
+if status == 'draft' then
+  redis.call('HSET', row, 'm', member, 'ln', lane)
+elseif withEntry == '' then
+  redis.call('ZADD', root .. 'unqueued', int(now), taskId)
+elseif parked then
+  redis.call('HSET', row, 'm', parked)
+end
+if KEYS[3] then redis.call('SET', KEYS[3], taskId, 'EX', leaseSec) end
 return { now, 'created', taskId }
 `,
 )

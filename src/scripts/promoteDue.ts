@@ -8,7 +8,7 @@ import { defineScript, runScript } from './runScript.js'
 /**
  * Moves due tasks from the schedule to their lanes, earliest first, and tells when the next one is due. One worker at a
  * time has the role, so that a fleet does not ask all at once; the role passes on when its holder stops asking.
- * A member that cannot be read is set aside in `dead`, and those behind it move on.
+ * A member that cannot be read is set aside in `dead`; one whose lane cannot be written to is tried again in a minute.
  *
  * KEYS: 1 root, 2 the schedule. ARGV: group, promoter, role in ms, limit, take over ('1' or '').
  * Returns: 1 or 0 (has the role), moved, ms until the next is due (-1: none), size of the lane registry.
@@ -31,17 +31,25 @@ local function setAside(member)
   redis.call('XADD', root .. 'dead', 'MAXLEN', '~', 10000, '*', 'lane', 'scheduler', 'entry', '', 'fields', member)
 end
 
-local function move(member)
+local function read(member)
   local task = cjson.decode(member)
   local version = int(task.handlerVersion)
-  local lane = task.lane or task.type .. ':v' .. version
-  enqueue(root, group, lane, task.taskId, task.type, version)
+  return { id = task.taskId .. '', kind = task.type .. '', version = version,
+    lane = task.lane or task.type .. ':v' .. version }
 end
 
 local due = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, limit)
 for _, member in ipairs(due) do
-  if not pcall(move, member) then setAside(member) end
-  redis.call('ZREM', schedule, member)
+  local readable, task = pcall(read, member)
+  if not readable then
+    setAside(member)
+    redis.call('ZREM', schedule, member)
+  elseif pcall(enqueue, root, group, task.lane, task.id, task.kind, task.version) then
+    redis.call('ZREM', schedule, member)
+  else
+    -- The lane cannot be written to: a key of another kind is in its place. Nothing behind it has to wait for that.
+    redis.call('ZADD', schedule, int(now + 60000), member)
+  end
 end
 local first = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')
 local nextDue = first[2] and math.max(0, tonumber(first[2]) - now) or -1

@@ -3,7 +3,7 @@ import type { Keys } from '../keys/keys.js'
 import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
 import { takeEntryLua } from './takeEntry.js'
-import { bellLua, clockLua, settleLua, attemptLua, beginAttemptLua } from './fragments.js'
+import { bellLua, clockLua, enqueueLua, settleLua, attemptLua, beginAttemptLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
@@ -20,6 +20,7 @@ const script = defineScript(
   'readLanes',
   clockLua +
     bellLua +
+    enqueueLua +
     settleLua +
     attemptLua +
     beginAttemptLua +

@@ -2,7 +2,7 @@ import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { SweepReply, SweepRequest } from '../port/lanePort.js'
 import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
-import { attemptLua, beginAttemptLua, bellLua, clockLua, settleLua } from './fragments.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 import { takeEntryLua } from './takeEntry.js'
 
@@ -18,12 +18,14 @@ import { takeEntryLua } from './takeEntry.js'
  * KEYS: 1 root, 2… the streams of the lanes.
  * ARGV: as for readLanes, then for each lane the position to go on from ('-' for the start), then the worker's name as
  * it stands in its consumers' names.
- * Returns: now, claims (see takeEntry), ms until the next entry could be stale, positions of the lanes.
+ * Returns: now, claims (see takeEntry), ms until the next of the entries looked at could be stale (0: some are, and found
+ * no slot; a paused or full lane is looked at again in a second), positions of the lanes.
  */
 const script = defineScript(
   'sweepLanes',
   clockLua +
     bellLua +
+    enqueueLua +
     settleLua +
     attemptLua +
     beginAttemptLua +
@@ -68,7 +70,9 @@ for _, lane in ipairs(lanes) do
       if not isLeftAlone(consumer) then
         if idle < lane.visibilityMs then
           couldBeStaleIn(lane.visibilityMs - idle)
-        elseif nextSlot <= #slots and not isPaused(lane.name) and (holdsPlace(lane, id) or hasPlace(lane)) then
+        elseif isPaused(lane.name) or not (holdsPlace(lane, id) or hasPlace(lane)) then
+          couldBeStaleIn(1000)
+        elseif nextSlot <= #slots then
           claimStale(lane, id, deliveries)
         else
           couldBeStaleIn(0)
@@ -78,7 +82,6 @@ for _, lane in ipairs(lanes) do
     from = #page == 100 and '(' .. page[100][1] or '-'
     if from == '-' then break end
   end
-  if from ~= '-' then couldBeStaleIn(0) end
   positions[lane.index] = from
 end
 

@@ -5,8 +5,8 @@
  * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, type, version, word
  * of beginAttempt ('' where rows are not joint), attempt or lease end, row as a flat list of fields and values.
  *
- * An entry without a task id is set aside in `dead`; an entry whose row is stale or owned is settled here and now, so
- * that it takes no slot.
+ * An entry without a task id is set aside in `dead`, one whose row is stale is settled, and one whose task somebody runs
+ * is parked until the lease ends: none of them takes a slot.
  */
 export const takeEntryLua = `
 local root, group, worker, joint = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
@@ -42,6 +42,17 @@ local function setAside(lane, entryId, fields)
   settle(root, group, lane.name, entryId, lane.capType)
 end
 
+-- A second entry of a task that somebody runs. It may be all that is left if that worker dies, so it comes back when the
+-- lease ends; the cap place is its owner's.
+local function parkUntil(due, lane, entryId, taskId, fields)
+  local member = '{"taskId":' .. cjson.encode(taskId) .. ',"type":' .. cjson.encode(field(fields, 'type') or '') ..
+    ',"handlerVersion":' .. (field(fields, 'handlerVersion') or '0') ..
+    (string.find(lane.name, ':tags=[^:]*$') and ',"lane":' .. cjson.encode(lane.name) or '') .. '}'
+  park(root, member, tonumber(due))
+  redis.call('XACK', lane.stream, group, entryId)
+  redis.call('XDEL', lane.stream, entryId)
+end
+
 local function take(lane, entryId, fields, deliveries, redelivered)
   local taskId = fields and field(fields, 'taskId')
   if not taskId or taskId == '' then
@@ -52,8 +63,12 @@ local function take(lane, entryId, fields, deliveries, redelivered)
   if joint then
     local key = root .. 'row:' .. taskId
     word, detail = beginAttempt(key, worker, lane.visibilityMs, redelivered)
-    if word == 'stale' or word == 'owned' then
+    if word == 'stale' then
       settle(root, group, lane.name, entryId, lane.capType)
+      return false
+    end
+    if word == 'owned' then
+      parkUntil(detail, lane, entryId, taskId, fields)
       return false
     end
     if word ~= 'missing' then row = redis.call('HGETALL', key) end

@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, EMPTY, type SchedulerLike, tap } from 'rxjs'
 
 import type { Report } from '../events/laneEvent.js'
-import type { LanePort, LaneReading } from '../port/lanePort.js'
+import type { LanePort, LaneReading, SweepReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
 import { deliverClaims } from './deliverClaims.js'
 
@@ -45,6 +45,8 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
   const { workerId, lanes, minIntervalMs = 100, scheduler = asyncScheduler, report } = options
   let positions: ReadonlyMap<string, string> | undefined
   let dueAt = 0
+  /** Over a walk that takes several sweeps. */
+  let soonestAt = Infinity
 
   const dueInMs = (): number => Math.max(0, dueAt - scheduler.now())
   const source: ClaimSource = (slots) =>
@@ -56,12 +58,19 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
       const reply$ = port.sweep(request).pipe(
         tap((reply) => {
           positions = reply.positions
+          const now = scheduler.now()
+          soonestAt = Math.min(soonestAt, now + reply.nextStaleMs)
           // Where the slots were the limit, the next free one is for the next stale claim.
           const isCutShort = reply.nextStaleMs === 0 && reply.claims.length >= slots.length
-          dueAt = scheduler.now() + (isCutShort ? 0 : Math.max(minIntervalMs, reply.nextStaleMs))
+          dueAt = isCutShort ? now : now + minIntervalMs
+          if (!isCutShort && isWalkedThrough(reply)) dueAt = Math.max(dueAt, soonestAt)
+          if (isWalkedThrough(reply)) soonestAt = Infinity
         }),
       )
       return deliverClaims(port, reply$, report)
     })
   return { source, dueInMs }
 }
+
+const isWalkedThrough = ({ positions }: SweepReply): boolean =>
+  [...positions.values()].every((position) => position === '-')

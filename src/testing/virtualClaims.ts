@@ -59,14 +59,14 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
       const staleInMs = visibilityTimeoutMs - (lanes.now() - pending.idleSince)
       const slot = slots[claims.length]
       if (staleInMs > 0) couldBeStaleIn(staleInMs)
-      else if (slot === undefined || isPaused(lanes, reading) || !mayHold(lanes, reading, pending)) couldBeStaleIn(0)
+      else if (isPaused(lanes, reading) || !mayHold(lanes, reading, pending)) couldBeStaleIn(1_000)
+      else if (slot === undefined) couldBeStaleIn(0)
       else {
         const taken = stream?.takeOver(pending.entryId, slot)
         if (taken) claims.push(claimed(lanes, reading, workerId, slot, taken))
         else release(lanes, reading, pending.entryId)
       }
     }
-    if (walked.position !== '-') couldBeStaleIn(0)
     positions.set(lane.name, walked.position)
   }
   return { claims, nextStaleMs: nextStaleMs === Infinity ? 0 : nextStaleMs, positions }

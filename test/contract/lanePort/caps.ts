@@ -133,7 +133,7 @@ export const capSuite = (makeHarness: MakeHarness): void => {
       expect(await ask(harness)).toMatchObject({ claims: [], full: [mail] })
     })
 
-    it('does not take over a claim whose place somebody else has by now, and wants to be asked again', async () => {
+    it('does not take over a claim whose place somebody else has by now, and wants to be asked again in a while', async () => {
       const harness = await makeHarness()
       const { port } = harness
       await claimOne(harness, { worker: 'dead', lanes: [capped({ visibilityTimeoutMs: SOON })] })
@@ -143,7 +143,10 @@ export const capSuite = (makeHarness: MakeHarness): void => {
 
       const lanes = [capped({ visibilityTimeoutMs: SOON })]
       const sweep = { workerId: 'v', slots: slotsOf('v', 1), lanes }
-      expect(await harness.ask(port.sweep(sweep))).toMatchObject({ claims: [], nextStaleMs: 0 })
+      const reply = await harness.ask(port.sweep(sweep))
+      expect(reply.claims).toEqual([])
+      // Not at once: it is a place that is missing, not a slot.
+      expect(reply.nextStaleMs).toBeGreaterThan(0)
 
       if (other) await harness.ask(port.settle(other, { kind: 'done' }))
       expect(taskIds((await harness.ask(port.sweep(sweep))).claims)).toEqual(['a'])

@@ -62,6 +62,22 @@ describe('sweepStale', () => {
     })
   })
 
+  it('goes on at the least interval until the lanes are walked through, and then minds what it saw first', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const halfway = sweepReply([], { nextStaleMs: 300, positions: new Map([[mail.lane.name, '(1-1']]) })
+      const through = sweepReply([], { nextStaleMs: 60_000, positions: new Map([[mail.lane.name, '-']]) })
+      const answers = [cold('(r|)', { r: halfway }), cold('(r|)', { r: through })]
+      const port = marbleLanePort({ sweep: () => answers.shift() ?? cold('|') })
+      const { source } = sweepStale(port, { workerId: 'w', lanes, minIntervalMs: 20 })
+
+      for (const at of [0, 19, 20, 299, 300]) expectObservable(source([String(at)]), `${at}ms ^`).toBe(`${at}ms |`)
+      flush()
+
+      expect(port.demands('sweep')).toEqual([['0'], ['20'], ['300']])
+      expect(port.calls.sweep[1]?.[0].positions?.get(mail.lane.name)).toBe('(1-1')
+    })
+  })
+
   it('sweeps again for the next free slot when the slots were the limit', () => {
     marbles(({ cold, expectObservable, flush }) => {
       const some = sweepReply([claimOf('0')], { nextStaleMs: 0 })
