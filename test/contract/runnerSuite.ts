@@ -293,6 +293,62 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
       })
     })
 
+    describe('many tasks', () => {
+      it('are submitted at once, and answered in their order', async () => {
+        const runner = await setUpOne()
+        const payloads = Array.from({ length: 1_100 }, (_, index) => index)
+        const tasks = await runner.submitMany(payloads.map((payload) => ({ type: 'mail', handlerVersion: 1, payload })))
+        expect(tasks.map(({ payload }) => payload)).toEqual(payloads)
+        expect(new Set(tasks.map(({ id }) => id)).size).toBe(payloads.length)
+        const ran: unknown[] = []
+        const all = deferred()
+        register(runner, (_, payload) => void (ran.push(payload) === payloads.length && all.resolve()), {
+          concurrency: 1,
+        })
+        await all.promise
+        expect(ran).toEqual(payloads)
+      })
+
+      it('may be due later, have tags, and share a key', async () => {
+        const runner = await setUpOne()
+        const options = { type: 'mail', handlerVersion: 1, payload: 1 }
+        const notBefore = new Date(Date.now() + 60_000)
+        const known = await runner.submit({ ...options, idempotencyKey: 'known' })
+        const tasks = await runner.submitMany([
+          { ...options, notBefore },
+          { ...options, tags: ['gpu'] },
+          { ...options, idempotencyKey: 'new' },
+          { ...options, idempotencyKey: 'new' },
+          { ...options, idempotencyKey: 'known' },
+          { ...options, parentTaskId: known.id },
+        ])
+        expect(tasks[0]).toMatchObject({ status: 'pending', notBefore: notBefore.toISOString() })
+        expect(tasks[1]).toMatchObject({ tags: ['gpu'] })
+        expect(tasks[2]).toMatchObject({ idempotencyKey: 'new' })
+        expect(tasks[3]!.id).toBe(tasks[2]!.id)
+        expect(tasks[4]!.id).toBe(known.id)
+        expect(tasks[5]).toMatchObject({ parentTaskId: known.id })
+        for (const task of tasks) expect((await read(runner, task)).status).toBe('pending')
+        const other = [options, { ...options, payload: 2, idempotencyKey: 'new' }]
+        await expect(runner.submitMany(other)).rejects.toMatchObject({ name: 'IdempotencyConflictError' })
+        expect(await runner.submitMany([])).toEqual([])
+      })
+
+      it('T43 are refused together', async () => {
+        const runner = await setUpOne()
+        const statuses: TaskUpdate[] = []
+        using _subscription = runner.subscribeByType('mail', (update) => statuses.push(update))
+        const good = { type: 'mail', handlerVersion: 1, payload: 1 as unknown }
+        for (const bad of [{ type: '' }, { payload: 10n }, { handlerVersion: 0 }, { parentTaskId: 'nobody' }]) {
+          await expect(runner.submitMany([good, { ...good, ...bad }])).rejects.toMatchObject({
+            name: expect.stringMatching(/^(InvalidArgument|Payload|UnknownTask)Error$/) as string,
+          })
+        }
+        await expect(runner.submitMany('mail' as never)).rejects.toMatchObject({ property: 'list' })
+        expect(statuses).toEqual([])
+      })
+    })
+
     describe('whoever waits', () => {
       it('is given the result or the error, from whatever runner', async () => {
         const runners = await setUp(2)
@@ -839,6 +895,7 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
         () => runner.subscribe(task.id, () => undefined),
         () => runner.subscribeByType('mail', () => undefined),
         () => register(runner, () => Promise.resolve()),
+        () => runner.submitMany([]),
         () => runner.waitFor(task.id),
         () => runner.updates$(task.id),
       ]

@@ -33,6 +33,13 @@ export interface TaskRunner extends Disposable {
    */
   submit<P>(options: SubmitOptions<P>): Promise<Task>
 
+  /**
+   * Submits many tasks, and resolves with them in their order. All of them are checked before anything is written: if one
+   * is refused, none is submitted. After that each task stands for itself, unless the queue takes many in one step (the
+   * one over Redis does, 500 at a time): when it rejects later on, those in front may have been submitted.
+   */
+  submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]>
+
   /** Stores a task that is not to run before it is started. Rejects like `submit`. */
   draft<P>(options: SubmitOptions<P>): Promise<Task>
 

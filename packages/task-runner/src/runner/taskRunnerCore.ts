@@ -99,6 +99,11 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     return this.#submission.submit(options, 'pending')
   }
 
+  public async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
+    this.#assertUsable()
+    return this.#submission.submitMany(list)
+  }
+
   public async draft<P>(options: SubmitOptions<P>): Promise<Task> {
     this.#assertUsable()
     return this.#submission.submit(options, 'draft')

@@ -35,8 +35,10 @@ const untilEnded = (
   new Promise((resolve, reject) => {
     let status: TaskStatus | undefined
     const waiting = new Subscription()
+    // The reason of a signal is whatever its owner gave.
     const fail = (error: unknown): void => {
       waiting.unsubscribe()
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       reject(error)
     }
     const onAbort = (): void => fail(signal?.reason)
