@@ -1,5 +1,5 @@
 import type { Token } from '@furystack/inject'
-import { of } from 'rxjs'
+import { of, type Observable } from 'rxjs'
 import { describe, expectTypeOf, it } from 'vitest'
 
 import {
@@ -15,6 +15,7 @@ import {
   type RetryPolicy,
   type TaskContext,
   type TaskHandlerDescriptor,
+  type TaskUpdate,
   type Worker,
 } from '../src/index.js'
 
@@ -69,6 +70,13 @@ describe('types', () => {
     expectTypeOf(either).toEqualTypeOf<Descriptor>()
     expectTypeOf(nothing).toEqualTypeOf<TaskHandlerDescriptor<unknown, undefined>>()
     expectTypeOf([plain, observed]).toExtend<AnyTaskHandlerDescriptor[]>()
+  })
+
+  it('give whoever waits the type that they name', () => {
+    expectTypeOf<TaskRunner['waitFor']>().returns.toEqualTypeOf<Promise<unknown>>()
+    const wait = (runner: TaskRunner) => runner.waitFor<{ pages: number }>('a', { timeoutMs: 1 })
+    expectTypeOf(wait).returns.toEqualTypeOf<Promise<{ pages: number }>>()
+    expectTypeOf<TaskRunner['updates$']>().returns.toEqualTypeOf<Observable<TaskUpdate>>()
   })
 
   it('let a context never return from "not now", and a back-off be a function', () => {

@@ -40,7 +40,8 @@ export class Submission {
   }
 
   async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
-    if (!Array.isArray(list)) throw new InvalidArgumentError('list', list, 'an array')
+    const given: unknown = list
+    if (!Array.isArray(given)) throw new InvalidArgumentError('list', list, 'an array')
     const creates = list.map((options) => this.#prepare(options, 'pending'))
     const parents = new Set(creates.map(({ parentTaskId }) => parentTaskId))
     for (const parent of parents) if (parent !== undefined) await checkParents(this.parts.store, parent)
