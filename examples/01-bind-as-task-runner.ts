@@ -6,7 +6,7 @@
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
 import { createInjector } from '@furystack/inject'
 import { defineRedisTaskRunner } from '@furystack/redis-task-runner'
-import { defineTaskHandler, defineWorker, isTerminalStatus, type Task, TaskRunner } from '@furystack/task-runner'
+import { defineTaskHandler, defineWorker, TaskRunner } from '@furystack/task-runner'
 import { createClient } from 'redis'
 
 // A handler says which tasks it takes (type and version), what to do when it fails, and does the work.
@@ -45,36 +45,20 @@ injector.bind(
 const runner = injector.get(TaskRunner)
 injector.get(CountingWorker)
 
-const submitted = await Promise.all(
-  ['to be or not to be', 'that is the question', ''].map((text) =>
-    runner.submit({ type: 'word-count', handlerVersion: 1, payload: { text } }),
-  ),
+const submitted = await runner.submitMany(
+  ['to be or not to be', 'that is the question', ''].map((text) => ({
+    type: 'word-count',
+    handlerVersion: 1,
+    payload: { text },
+  })),
 )
 
+// Whoever submits can wait for the result; `runner.updates$(id)` would show all that happens on the way.
 for (const { id, payload } of submitted) {
-  const task = await ended(id)
-  console.log(`${JSON.stringify(payload)} → ${task.status}: ${JSON.stringify(task.result)}`)
+  const result = await runner.waitFor(id, { timeoutMs: 10_000 })
+  console.log(`${JSON.stringify(payload)} → ${JSON.stringify(result)}`)
 }
 
 // Ends the worker and the runner; tasks that were still running would be handed back and run elsewhere.
 await injector[Symbol.asyncDispose]()
 await client.close()
-
-/** Waits for a task by its updates, and looks first whether it is over already. */
-async function ended(taskId: string): Promise<Task> {
-  await new Promise<void>((resolve, reject) => {
-    const subscription = runner.subscribe(taskId, (update) => {
-      if (update.kind === 'status' && isTerminalStatus(update.status)) finish()
-    })
-    const finish = (): void => {
-      subscription[Symbol.dispose]()
-      resolve()
-    }
-    runner.get(taskId).then((task) => {
-      if (task && isTerminalStatus(task.status)) finish()
-    }, reject)
-  })
-  const task = await runner.get(taskId)
-  if (!task) throw new Error(`task ${taskId} is gone`)
-  return task
-}

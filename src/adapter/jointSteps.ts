@@ -5,6 +5,7 @@ import type { Keys } from '../keys/keys.js'
 import type { Report } from '../events/laneEvent.js'
 import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
+import { createTasks } from '../scripts/createTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
 import { startTask } from '../scripts/startTask.js'
@@ -29,6 +30,7 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
   const { connection, keys, group, idempotencyTtlSec, report } = options
   return {
     submit: (input) => createTask(connection, keys, group, input, idempotencyTtlSec),
+    submitMany: (inputs) => createTasks(connection, keys, group, inputs, idempotencyTtlSec),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, input),
 

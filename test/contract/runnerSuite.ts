@@ -15,6 +15,7 @@ import {
   type TaskUpdate,
   type Worker,
 } from '@furystack/task-runner'
+import { from, lastValueFrom, Observable, of, tap, throwError } from 'rxjs'
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
@@ -26,7 +27,7 @@ export interface RunnersHarness {
   dispose(): Promise<void>
 }
 
-type Handler = (ctx: TaskContext<unknown>, payload: unknown) => Promise<unknown>
+type Handler = (ctx: TaskContext<unknown>, payload: unknown) => unknown
 
 /** Long enough for something that must not happen to have happened. */
 const QUIET_MS = 400
@@ -174,7 +175,7 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
           bigint: () => Promise.resolve(10n),
           function: () => Promise.resolve(() => 1),
         }
-        register(runner, (_, payload) => handlers[payload as string]!() as Promise<unknown>)
+        register(runner, (_, payload) => handlers[payload as string]!())
         const errors: Record<string, unknown> = {}
         for (const payload of Object.keys(handlers)) {
           const task = await ended(runner, await submit(runner, { payload }))
@@ -236,6 +237,173 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
         const task = await ended(runner, await submit(runner))
         expect(task.progress).toMatchObject({ percent: 30, meta: { step: 'last' } })
         await until(() => updates.some((update) => update.kind === 'progress' && update.percent === 30))
+      })
+    })
+
+    describe('an Observable handler', () => {
+      it('has its values as progress, and the last one as its result', async () => {
+        const runner = await setUpOne()
+        register(runner, (_, payload) => from(payload as unknown[]))
+        const task = await submit(runner, { payload: [{ percent: 10 }, 'almost', { pages: 3 }] })
+        expect(await runner.waitFor(task.id)).toEqual({ pages: 3 })
+        expect((await read(runner, task)).progress).toMatchObject({ percent: 10, meta: { pages: 3 } })
+        const many = await submit(runner, { payload: Array.from({ length: 1_000 }, (_, index) => index) })
+        expect(await runner.waitFor(many.id)).toBe(999)
+        const none = await submit(runner, { payload: [] })
+        expect(await runner.waitFor(none.id)).toBeUndefined()
+      })
+
+      it('is unsubscribed from when its task is cancelled', async () => {
+        const runner = await setUpOne()
+        const [running, left] = [deferred(), deferred()]
+        register(runner, () => new Observable(() => (running.resolve(), left.resolve)))
+        const task = await submit(runner)
+        await running.promise
+        await runner.cancel(task.id, 'enough')
+        await left.promise
+        expect(await ended(runner, task)).toMatchObject({ status: 'cancelled', attempts: [{ status: 'cancelled' }] })
+      })
+
+      it('is handed back when its runner is disposed', async () => {
+        const runners = await setUp(2)
+        const running = deferred()
+        register(runners[0]!, () => new Observable(() => running.resolve()))
+        const task = await submit(runners[0]!)
+        await running.promise
+        register(runners[1]!, () => of('elsewhere'))
+        await disposeGently(runners[0]!)
+        expect(await runners[1]!.waitFor(task.id)).toBe('elsewhere')
+        expect((await read(runners[1]!, task)).attempts.map(({ status }) => status)).toEqual(['released', 'succeeded'])
+      })
+    })
+
+    describe('"not now"', () => {
+      it('T42 brings a task back after its delay, without an attempt spent', async () => {
+        const runner = await setUpOne()
+        const starts: number[] = []
+        register(runner, (ctx) => {
+          starts.push(Date.now())
+          return ctx.attempt < 3 ? ctx.notNow(100) : Promise.resolve('at last')
+        })
+        const task = await submit(runner)
+        expect(await runner.waitFor(task.id)).toBe('at last')
+        const { attempts } = await read(runner, task)
+        expect(attempts.map(({ status }) => status)).toEqual(['released', 'released', 'succeeded'])
+        for (const index of [1, 2]) expect(starts[index]! - starts[index - 1]!).toBeGreaterThanOrEqual(99)
+      })
+    })
+
+    describe('many tasks', () => {
+      it('are submitted at once, and answered in their order', async () => {
+        const runner = await setUpOne()
+        const payloads = Array.from({ length: 1_100 }, (_, index) => index)
+        const tasks = await runner.submitMany(payloads.map((payload) => ({ type: 'mail', handlerVersion: 1, payload })))
+        expect(tasks.map(({ payload }) => payload)).toEqual(payloads)
+        expect(new Set(tasks.map(({ id }) => id)).size).toBe(payloads.length)
+        const ran: unknown[] = []
+        const all = deferred()
+        register(runner, (_, payload) => void (ran.push(payload) === payloads.length && all.resolve()), {
+          concurrency: 1,
+        })
+        await all.promise
+        expect(ran).toEqual(payloads)
+      })
+
+      it('may be due later, have tags, and share a key', async () => {
+        const runner = await setUpOne()
+        const options = { type: 'mail', handlerVersion: 1, payload: 1 }
+        const notBefore = new Date(Date.now() + 60_000)
+        const known = await runner.submit({ ...options, idempotencyKey: 'known' })
+        const tasks = await runner.submitMany([
+          { ...options, notBefore },
+          { ...options, tags: ['gpu'] },
+          { ...options, idempotencyKey: 'new' },
+          { ...options, idempotencyKey: 'new' },
+          { ...options, idempotencyKey: 'known' },
+          { ...options, parentTaskId: known.id },
+        ])
+        expect(tasks[0]).toMatchObject({ status: 'pending', notBefore: notBefore.toISOString() })
+        expect(tasks[1]).toMatchObject({ tags: ['gpu'] })
+        expect(tasks[2]).toMatchObject({ idempotencyKey: 'new' })
+        expect(tasks[3]!.id).toBe(tasks[2]!.id)
+        expect(tasks[4]!.id).toBe(known.id)
+        expect(tasks[5]).toMatchObject({ parentTaskId: known.id })
+        for (const task of tasks) expect((await read(runner, task)).status).toBe('pending')
+        const other = [options, { ...options, payload: 2, idempotencyKey: 'new' }]
+        await expect(runner.submitMany(other)).rejects.toMatchObject({ name: 'IdempotencyConflictError' })
+        expect(await runner.submitMany([])).toEqual([])
+      })
+
+      it('T43 are refused together', async () => {
+        const runner = await setUpOne()
+        const statuses: TaskUpdate[] = []
+        using _subscription = runner.subscribeByType('mail', (update) => statuses.push(update))
+        const good = { type: 'mail', handlerVersion: 1, payload: 1 as unknown }
+        for (const bad of [{ type: '' }, { payload: 10n }, { handlerVersion: 0 }, { parentTaskId: 'nobody' }]) {
+          await expect(runner.submitMany([good, { ...good, ...bad }])).rejects.toMatchObject({
+            name: expect.stringMatching(/^(InvalidArgument|Payload|UnknownTask)Error$/) as string,
+          })
+        }
+        await expect(runner.submitMany('mail' as never)).rejects.toMatchObject({ property: 'list' })
+        expect(statuses).toEqual([])
+      })
+    })
+
+    describe('whoever waits', () => {
+      it('is given the result or the error, from whatever runner', async () => {
+        const runners = await setUp(2)
+        const gate = deferred()
+        register(runners[0]!, async (_, payload) => {
+          await gate.promise
+          if (payload === 'bad') throw new RangeError('no')
+          return payload
+        })
+        const tasks = await Promise.all(['good', 'bad'].map((payload) => submit(runners[0]!, { payload })))
+        const waiting = Promise.all(
+          runners.flatMap((runner) => [
+            expect(runner.waitFor(tasks[0]!.id)).resolves.toBe('good'),
+            expect(runner.waitFor(tasks[1]!.id)).rejects.toMatchObject({
+              name: 'TaskFailedError',
+              taskId: tasks[1]!.id,
+              error: { name: 'RangeError', message: 'no' },
+            }),
+          ]),
+        )
+        gate.resolve()
+        await waiting
+        await expect(runners[1]!.waitFor('nobody')).rejects.toMatchObject({ name: 'UnknownTaskError' })
+      })
+
+      it('is told of every transition once, from whatever runner', async () => {
+        const runners = await setUp(2)
+        const policy = { retryPolicy: { maxAttempts: 2 } }
+        register(runners[0]!, [
+          handle(({ attempt }) => (attempt === 1 ? throwError(() => new Error('no')) : of(1)), policy),
+        ])
+        const draft = await runners[0]!.draft({ type: 'mail', handlerVersion: 1, payload: 1 })
+        const seen = runners.map((): string[] => [])
+        const first = runners.map(() => deferred())
+        const whole = runners.map((runner, index) =>
+          lastValueFrom(
+            runner.updates$(draft.id).pipe(
+              tap((update) => {
+                if (update.kind === 'status') seen[index]!.push(update.status)
+                first[index]!.resolve()
+              }),
+            ),
+            { defaultValue: undefined },
+          ),
+        )
+        await Promise.all(first.map(({ promise }) => promise))
+        await runners[0]!.start(draft.id)
+        expect(await Promise.all(whole)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }])
+        for (const statuses of seen) {
+          expect(statuses[0]).toBe('draft')
+          expect(statuses.at(-1)).toBe('succeeded')
+          for (const status of ['claimed', 'running']) {
+            expect(statuses.filter((seenOne) => seenOne === status)).toHaveLength(2)
+          }
+        }
       })
     })
 
@@ -727,6 +895,9 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
         () => runner.subscribe(task.id, () => undefined),
         () => runner.subscribeByType('mail', () => undefined),
         () => register(runner, () => Promise.resolve()),
+        () => runner.submitMany([]),
+        () => runner.waitFor(task.id),
+        () => runner.updates$(task.id),
       ]
       for (const call of calls) {
         await expect(Promise.resolve().then(call)).rejects.toThrow(/disposed/)

@@ -37,6 +37,20 @@ describe('bad input', () => {
   })
 })
 
+describe('many tasks', () => {
+  const mails = (count: number, type = 'mail') =>
+    Array.from({ length: count }, (_, payload) => ({ type, handlerVersion: 1, payload }))
+
+  it('are written all together or not at all', async () => {
+    const { runner, client, prefix } = await startService()
+    await client.set(`${prefix}tasks:queue:spoilt:v1`, 'no stream')
+    await expect(runner.submitMany([...mails(9), ...mails(1, 'spoilt')])).rejects.toThrow(/WRONGTYPE/)
+    expect(await client.keys(`${prefix}*`)).toEqual([`${prefix}tasks:queue:spoilt:v1`])
+    expect(await runner.submitMany(mails(501))).toHaveLength(501)
+    expect(await client.xLen(`${prefix}tasks:queue:mail:v1`)).toBe(501)
+  })
+})
+
 describe('bad options', () => {
   it.each<[keyof RedisQueueOptions, unknown]>([
     ['serviceName', ''],

@@ -44,7 +44,7 @@ const setUp = () => {
     const begun = await memory.beginAttempt({ taskId, workerId, visibilityTimeoutMs, redelivered: false })
     return queueAdapter.deliver(taskId, { visibilityTimeoutMs, receipt: 'receipt', redelivered: false, begun })
   }
-  return { ...setup, memory, calls, deliver, askedFor }
+  return { ...setup, memory, calls, steps, deliver, askedFor }
 }
 
 describe('a core whose queue and store share a broker', () => {
@@ -137,5 +137,20 @@ describe('a core whose queue and store share a broker', () => {
     expect(extensions().every(([, count]) => count === 5)).toBe(true)
     gate.resolve()
     expect(await Promise.all(outcomes)).toEqual(tasks.map(() => ({ kind: 'success' })))
+  })
+
+  it('submits many in one step where that is offered, and one by one where it is not', async () => {
+    const { core, calls, steps, memory } = setUp()
+    const list = [1, 2].map((payload) => ({ type: 'mail', handlerVersion: 1, payload }))
+    expect((await core.submitMany(list)).map(({ payload }) => payload)).toEqual([1, 2])
+    expect(calls.map(([name]) => name)).toEqual(['submit', 'submit'])
+    calls.length = 0
+    steps.submitMany = (inputs) => {
+      calls.push(['submitMany', inputs.length])
+      return Promise.all(inputs.map((input) => memory.create(input)))
+    }
+    const tasks = await core.submitMany([...list, ...list])
+    expect(tasks.map(({ payload }) => payload)).toEqual([1, 2, 1, 2])
+    expect(calls).toEqual([['submitMany', 4]])
   })
 })

@@ -1,4 +1,5 @@
 import type { Token } from '@furystack/inject'
+import { of, type Observable } from 'rxjs'
 import { describe, expectTypeOf, it } from 'vitest'
 
 import {
@@ -6,12 +7,15 @@ import {
   TaskRunner,
   TaskStore,
   type AnyTaskHandlerDescriptor,
+  type BackoffFunction,
   type ChildHandle,
   type ClaimOutcome,
   type QueueAdapter,
   type ResultOf,
+  type RetryPolicy,
   type TaskContext,
   type TaskHandlerDescriptor,
+  type TaskUpdate,
   type Worker,
 } from '../src/index.js'
 
@@ -45,6 +49,39 @@ describe('types', () => {
     })
     expectTypeOf(handler).toEqualTypeOf<TaskHandlerDescriptor<{ to: string }, string>>()
     expectTypeOf(handler).toExtend<AnyTaskHandlerDescriptor>()
+  })
+
+  it('infer the result of a handler from a value, a promise, an Observable, and an Observable behind a promise', () => {
+    const options = { type: 'mail', version: 1 }
+    const plain = defineTaskHandler({ ...options, handler: (_, n: number) => ({ n }) })
+    const promised = defineTaskHandler({ ...options, handler: (_, n: number) => Promise.resolve({ n }) })
+    const observed = defineTaskHandler({ ...options, handler: (_, n: number) => of({ n }) })
+    const late = defineTaskHandler({ ...options, handler: async (_, n: number) => Promise.resolve(of({ n })) })
+    const either = defineTaskHandler({
+      ...options,
+      handler: (_, n: number) => (n > 1 ? of({ n }) : Promise.resolve({ n })),
+    })
+    const nothing = defineTaskHandler({ ...options, handler: () => undefined })
+    type Descriptor = TaskHandlerDescriptor<number, { n: number }>
+    expectTypeOf(plain).toEqualTypeOf<Descriptor>()
+    expectTypeOf(promised).toEqualTypeOf<Descriptor>()
+    expectTypeOf(observed).toEqualTypeOf<Descriptor>()
+    expectTypeOf(late).toEqualTypeOf<Descriptor>()
+    expectTypeOf(either).toEqualTypeOf<Descriptor>()
+    expectTypeOf(nothing).toEqualTypeOf<TaskHandlerDescriptor<unknown, undefined>>()
+    expectTypeOf([plain, observed]).toExtend<AnyTaskHandlerDescriptor[]>()
+  })
+
+  it('give whoever waits the type that they name', () => {
+    expectTypeOf<TaskRunner['waitFor']>().returns.toEqualTypeOf<Promise<unknown>>()
+    const wait = (runner: TaskRunner) => runner.waitFor<{ pages: number }>('a', { timeoutMs: 1 })
+    expectTypeOf(wait).returns.toEqualTypeOf<Promise<{ pages: number }>>()
+    expectTypeOf<TaskRunner['updates$']>().returns.toEqualTypeOf<Observable<TaskUpdate>>()
+  })
+
+  it('let a context never return from "not now", and a back-off be a function', () => {
+    expectTypeOf<ReturnType<TaskContext<unknown>['notNow']>>().toEqualTypeOf<never>()
+    expectTypeOf<BackoffFunction>().toExtend<RetryPolicy['backoff']>()
   })
 
   it('give the result behind a child handle', () => {

@@ -6,8 +6,8 @@ import { checkNumber } from './checkNumber.js'
 export const checkRetryPolicy = (policy: Readonly<RetryPolicy>): Readonly<RetryPolicy> => {
   const { maxAttempts, backoff, baseDelayMs, jitter } = policy
   checkNumber('retryPolicy.maxAttempts', maxAttempts, { min: 1, integer: true, infinity: 'retry for ever' })
-  if (!['exponential', 'linear', 'none'].includes(backoff)) {
-    throw new InvalidArgumentError('retryPolicy.backoff', backoff, '"exponential", "linear" or "none"')
+  if (typeof backoff !== 'function' && !['exponential', 'linear', 'none'].includes(backoff)) {
+    throw new InvalidArgumentError('retryPolicy.backoff', backoff, '"exponential", "linear", "none" or a function')
   }
   checkNumber('retryPolicy.baseDelayMs', baseDelayMs, { min: 0 })
   checkNumber('retryPolicy.jitter', jitter, { min: 0, max: 1 })

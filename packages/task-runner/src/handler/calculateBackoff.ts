@@ -1,7 +1,12 @@
 import type { RetryPolicy } from './retryPolicy.js'
 
-/** One hour: longer pauses help nobody, and a doubling pause would leave the range of dates. */
-const MAX_BACKOFF_MS = 3_600_000
+/**
+ * One hour: longer pauses help nobody, and a doubling pause would leave the range of dates.
+ *
+ * @example
+ * Math.min(MAX_BACKOFF_MS, pauseMs)
+ */
+export const MAX_BACKOFF_MS = 3_600_000
 
 const grow = ({ backoff, baseDelayMs }: Readonly<RetryPolicy>, attempt: number): number => {
   if (backoff === 'none' || baseDelayMs === 0) return 0
@@ -9,7 +14,8 @@ const grow = ({ backoff, baseDelayMs }: Readonly<RetryPolicy>, attempt: number):
 }
 
 /**
- * The pause in whole milliseconds before a task is run again; from 0 to one hour.
+ * The pause in whole milliseconds before a task is run again; from 0 to one hour. A policy whose `backoff` is a function
+ * counts as `exponential` here.
  *
  * @param attempt the failures so far, from 1.
  * @param random answers numbers from 0 up to 1; for tests.

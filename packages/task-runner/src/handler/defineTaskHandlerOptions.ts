@@ -1,4 +1,5 @@
 import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
+import type { HandlerResult } from './handlerResult.js'
 import type { RetryPolicy } from './retryPolicy.js'
 import type { TaskContext } from './taskContext.js'
 
@@ -8,7 +9,7 @@ export interface DefineTaskHandlerOptions<P, R> {
   type: string
   /** An integer of at least 1. */
   version: number
-  handler: (ctx: TaskContext<P>, payload: P) => Promise<R>
+  handler: (ctx: TaskContext<P>, payload: P) => HandlerResult<R>
   /** @default DEFAULT_RETRY_POLICY, member by member: no retries */
   retryPolicy?: Partial<RetryPolicy>
   /** @default DEFAULT_RETENTION_POLICY, member by member */

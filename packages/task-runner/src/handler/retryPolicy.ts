@@ -1,12 +1,14 @@
+import type { BackoffFunction } from './backoffFunction.js'
+
 /** How often, and after which pause, a failed task is run again. */
 export interface RetryPolicy {
   /** Failures after which the task has failed for good; an integer of at least 1. Only failures count, not runs. */
   maxAttempts: number
-  /** How the pause grows with the failures: not at all (there is none), by the base, or doubling. */
-  backoff: 'exponential' | 'linear' | 'none'
+  /** How the pause grows with the failures: not at all (there is none), by the base, doubling, or as a function says. */
+  backoff: 'exponential' | 'linear' | 'none' | BackoffFunction
   /** Milliseconds, at least 0. */
   baseDelayMs: number
-  /** Share of the pause by which it may deviate, up or down; 0 to 1. */
+  /** Share of the pause by which it may deviate, up or down; 0 to 1. What a function says is kept as it is. */
   jitter: number
 }
 

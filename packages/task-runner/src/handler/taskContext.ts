@@ -28,6 +28,11 @@ export interface TaskContext<P> {
    */
   readonly cancellationSignal: AbortSignal
   /**
+   * Milliseconds until the run has to be over by the `attemptTimeoutMs` of its handler, 0 from then on; Infinity without
+   * one. By a monotonic clock, and as of the moment it is read.
+   */
+  readonly remainingMs: number
+  /**
    * Extends the lease of this run now. The runner does so by itself as long as the event loop turns, so this is only
    * needed ahead of work that blocks the loop. Rejects with a `LeaseLostError` if the task belongs to somebody else
    * by now, and with an `AttemptEndedError` after the run; trouble with the store is reported, not thrown.
@@ -51,4 +56,9 @@ export interface TaskContext<P> {
    * Waits, at least `ms` milliseconds (any length). Rejects as soon as the signal fires, with its reason.
    */
   readonly sleep: (ms: number) => Promise<void>
+  /**
+   * Gives the task back, to be run again after at least `delayMs` milliseconds: it throws a `NotNowError`, which the
+   * handler has to let pass. No attempt is spent.
+   */
+  readonly notNow: (delayMs: number) => never
 }

@@ -1,4 +1,5 @@
 import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
+import type { HandlerResult } from './handlerResult.js'
 import type { RetryPolicy } from './retryPolicy.js'
 import type { TaskContext } from './taskContext.js'
 
@@ -7,7 +8,7 @@ export interface TaskHandlerDescriptor<P, R> {
   readonly type: string
   /** A runner keeps handlers apart by type and version. */
   readonly version: number
-  readonly handler: (ctx: TaskContext<P>, payload: P) => Promise<R>
+  readonly handler: (ctx: TaskContext<P>, payload: P) => HandlerResult<R>
   readonly retryPolicy: Readonly<RetryPolicy>
   /** For tasks that are submitted without one in a process where this handler is registered. */
   readonly retentionPolicy: Readonly<TaskRetentionPolicy>

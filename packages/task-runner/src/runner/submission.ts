@@ -1,4 +1,5 @@
 import { IdempotencyConflictError } from '../errors/idempotencyConflictError.js'
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { InvalidTaskStateError } from '../errors/invalidTaskStateError.js'
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
@@ -33,11 +34,24 @@ export class Submission {
   ) {}
 
   async submit<P>(options: SubmitOptions<P>, status: CreateTask['status']): Promise<Task> {
-    const canDelay = this.#canDelay
-    const create = prepareTask(options, status, { registry: this.registry, canDelay })
+    const create = this.#prepare(options, status)
     if (create.parentTaskId !== undefined) await checkParents(this.parts.store, create.parentTaskId)
-    if (create.idempotencyKey !== undefined) return this.#submitOnce(create, options.resubmitAfterFailure === true)
-    return this.#settle(create, await this.#create(create))
+    return this.#place(create, options.resubmitAfterFailure)
+  }
+
+  async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
+    const given: unknown = list
+    if (!Array.isArray(given)) throw new InvalidArgumentError('list', list, 'an array')
+    const creates = list.map((options) => this.#prepare(options, 'pending'))
+    const parents = new Set(creates.map(({ parentTaskId }) => parentTaskId))
+    for (const parent of parents) if (parent !== undefined) await checkParents(this.parts.store, parent)
+    const results = (await this.parts.joint?.submitMany?.(creates)) ?? []
+    const tasks: Task[] = []
+    // One after the other, so that they are queued in their order.
+    for (const [index, create] of creates.entries()) {
+      tasks.push(await this.#place(create, list[index]?.resubmitAfterFailure, results[index]))
+    }
+    return tasks
   }
 
   async start<P>(taskId: string, options: StartOptions<P> | undefined): Promise<Task> {
@@ -60,13 +74,23 @@ export class Submission {
     return this.parts.adapter.capabilities.delayedDispatch
   }
 
+  #prepare<P>(options: SubmitOptions<P>, status: CreateTask['status']): CreateTask {
+    return prepareTask(options, status, { registry: this.registry, canDelay: this.#canDelay })
+  }
+
+  /** `made`: what came of the creation, where that has been tried already. */
+  async #place(create: CreateTask, resubmitAfterFailure = false, made?: CreateResult): Promise<Task> {
+    if (create.idempotencyKey !== undefined) return this.#submitOnce(create, resubmitAfterFailure, made)
+    return this.#settle(create, made ?? (await this.#create(create)))
+  }
+
   /** Whoever comes with a key makes the task of the key's holder if it is missing, so nobody has to wait for anybody. */
-  async #submitOnce(create: CreateTask, resubmitAfterFailure: boolean): Promise<Task> {
+  async #submitOnce(create: CreateTask, resubmitAfterFailure: boolean, made?: CreateResult): Promise<Task> {
     const { idempotencyKey = '', submittedBy } = create
     const key = keyOfScope(idempotencyKey)
     for (const failed: string[] = []; ;) {
       const attempt = { ...create, idempotencyKey: scopedKey(key, submittedBy, failed) }
-      const result = await this.#createOnce(attempt)
+      const result = (failed.length === 0 ? made : undefined) ?? (await this.#createOnce(attempt))
       if (result.kind === 'created') return this.#settle({ ...attempt, id: result.taskId }, result)
       const { stored } = result
       const { id, status, payload } = stored.task

@@ -1,4 +1,5 @@
 import { defineService, type Token } from '@furystack/inject'
+import type { Observable } from 'rxjs'
 
 import type { Task } from '../task/task.js'
 import type { TaskTreeNode } from '../task/taskTreeNode.js'
@@ -8,6 +9,7 @@ import type { Worker } from '../worker/worker.js'
 import type { StartOptions } from './startOptions.js'
 import type { SubmitOptions } from './submitOptions.js'
 import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
+import type { WaitForOptions } from './waitForOptions.js'
 
 /**
  * Runs tasks outside the request that asks for them.
@@ -18,7 +20,7 @@ import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
  * @example
  * const runner = injector.get(TaskRunner)
  * const task = await runner.submit({ type: 'send-mail', handlerVersion: 1, payload: { to: 'a@example.org' } })
- * using subscription = runner.subscribe(task.id, (update) => console.log(update))
+ * const result = await runner.waitFor(task.id, { timeoutMs: 60_000 })
  */
 export interface TaskRunner extends Disposable {
   readonly capabilities: TaskRunnerCapabilities
@@ -30,6 +32,13 @@ export interface TaskRunner extends Disposable {
    * `UnsupportedDelayError` for a `notBefore` that the queue cannot keep, or an `UnknownTaskError` for a missing parent.
    */
   submit<P>(options: SubmitOptions<P>): Promise<Task>
+
+  /**
+   * Submits many tasks, and resolves with them in their order. All of them are checked before anything is written: if one
+   * is refused, none is submitted. After that each task stands for itself, unless the queue takes many in one step (the
+   * one over Redis does, 500 at a time): when it rejects later on, those in front may have been submitted.
+   */
+  submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]>
 
   /** Stores a task that is not to run before it is started. Rejects like `submit`. */
   draft<P>(options: SubmitOptions<P>): Promise<Task>
@@ -58,6 +67,27 @@ export interface TaskRunner extends Disposable {
 
   /** Like `subscribe`, for all tasks of a type. */
   subscribeByType(type: string, handler: (update: TaskUpdate) => void): Disposable
+
+  /**
+   * What happens to a task, until it has ended: first its status as it is, then each transition and each report of
+   * progress, none of them twice. Completes after a terminal status.
+   *
+   *     (s---r--p--p--(e|)    a status, running, progress, succeeded
+   *     (e|)                  a task that has ended already
+   *
+   * Cold: a subscription listens to the updates first and reads the row then, so that nothing falls between; and reads it
+   * again now and then (after 250 ms at first, every 5 s in the end), so that an update which a bus has lost or kept to
+   * another process only comes late. Errors: an `UnknownTaskError`, what the first reading throws, or a
+   * `RunnerDisposedError`. Unsubscribe: leaves no listener and no timer. Buffers: nothing, once the row has been read.
+   */
+  updates$(taskId: string): Observable<TaskUpdate>
+
+  /**
+   * Resolves with the result of a task once it has succeeded. Rejects with a `TaskFailedError` or a `TaskCancelledError`
+   * if it ended otherwise, with an `UnknownTaskError`, with a `WaitTimeoutError` after `timeoutMs`, or with the reason
+   * of the signal. Works like {@link updates$}; the task itself is left alone.
+   */
+  waitFor<R = unknown>(taskId: string, options?: WaitForOptions): Promise<R>
 
   /** Starts a worker in this process. */
   registerWorker(options: RegisterWorkerOptions): Worker

@@ -1,3 +1,5 @@
+import type { Observable } from 'rxjs'
+
 import { checkText } from '../argument/checkText.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
 import type { StoredTask } from '../store/storedTask.js'
@@ -24,7 +26,10 @@ import type { TaskRunner } from './taskRunner.js'
 import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
 import type { TaskRunnerCoreDeps } from './taskRunnerCoreDeps.js'
 import { coreSettings, type TaskRunnerCoreOptions } from './taskRunnerCoreOptions.js'
+import { TaskWatches } from './taskWatches.js'
 import { Updates } from './updates.js'
+import type { WaitForOptions } from './waitForOptions.js'
+import { waitForTask } from './waitForTask.js'
 
 /**
  * A task runner over any queue and any store. Concrete runners extend it, and dispose first the core, then their queue.
@@ -44,6 +49,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   readonly #registry = new HandlerRegistry()
   readonly #submission: Submission
   readonly #cancellation: Cancellation
+  readonly #watches: TaskWatches
   readonly #timers: Disposable[] = []
   /** Disposed workers stay in until their last handler has ended. */
   readonly #workers = new Set<WorkerRuntime>()
@@ -78,6 +84,11 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     this.#cancellation = new Cancellation(this.#parts, (taskIds, reason) => {
       for (const worker of this.#workers) worker.cancel(taskIds, reason)
     })
+    this.#watches = new TaskWatches({
+      read: (taskId) => this.get(taskId),
+      subscribe: ({ id, type }, handler) => this.#parts.updates.subscribe(id, handler, type),
+      onPollError: (error) => report('watch', error),
+    })
     if (this.#parts.joint !== undefined) return
     this.#timers.push(new Reconciler(this.#parts))
     if (!brokerSideReclaim) this.#timers.push(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))
@@ -86,6 +97,11 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   public async submit<P>(options: SubmitOptions<P>): Promise<Task> {
     this.#assertUsable()
     return this.#submission.submit(options, 'pending')
+  }
+
+  public async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
+    this.#assertUsable()
+    return this.#submission.submitMany(list)
   }
 
   public async draft<P>(options: SubmitOptions<P>): Promise<Task> {
@@ -125,6 +141,16 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     return this.#parts.updates.subscribeByType(checkText('type', type, 512), handler)
   }
 
+  public updates$(taskId: string): Observable<TaskUpdate> {
+    this.#assertUsable()
+    return this.#watches.watch(checkTaskId(taskId))
+  }
+
+  public async waitFor<R = unknown>(taskId: string, options: WaitForOptions = {}): Promise<R> {
+    this.#assertUsable()
+    return (await waitForTask(this, checkTaskId(taskId), options)) as R
+  }
+
   public registerWorker(options: RegisterWorkerOptions): Worker {
     this.#assertUsable()
     const worker = new WorkerRuntime(this.#parts, options, (ended) => this.#workers.delete(ended))
@@ -151,6 +177,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     for (const timer of this.#timers) timer[Symbol.dispose]()
     this.#parts.updates[Symbol.dispose]()
     const reason = new RunnerDisposedError()
+    this.#watches.fail(reason)
     const closed = await Promise.allSettled([...this.#workers].map((worker) => worker.close(0, reason)))
     for (const result of closed) if (result.status === 'rejected') this.#parts.report('dispose', result.reason)
   }

@@ -64,10 +64,10 @@ export class Updates implements Disposable {
     })
   }
 
-  /** `findType` is asked in the background, as the bus is listened to by type. */
-  subscribe(taskId: string, handler: UpdateHandler, findType: () => Promise<string | undefined>): Disposable {
+  /** The bus is listened to by type; one that is not known is asked for in the background. */
+  subscribe(taskId: string, handler: UpdateHandler, type: string | (() => Promise<string | undefined>)): Disposable {
     const local = this.#byTask.add(taskId, handler)
-    const remote = this.#feeds.openWhenKnown(taskId, findType)
+    const remote = typeof type === 'string' ? this.#feeds.open(type) : this.#feeds.openWhenKnown(taskId, type)
     return {
       [Symbol.dispose]: () => {
         local[Symbol.dispose]()

@@ -16,6 +16,11 @@ export interface JointSteps {
    * the key; a holder whose row never came into being is replaced under its id.
    */
   submit(input: CreateTask): Promise<CreateResult>
+  /**
+   * The same for many tasks in as few steps as the broker allows, answers in order; without it they are submitted one by
+   * one. A step is all or nothing. When it rejects, the steps before it have been taken.
+   */
+  submitMany?(inputs: readonly CreateTask[]): Promise<CreateResult[]>
   /** Draft to pending, and its entry. */
   start(input: StartTask): Promise<StartResult>
   /** Ends the attempt, settles its claim, and adds the entry of a retry. After it the outcome has nothing left to do. */

@@ -1,38 +1,45 @@
 import { isNonRetryableError } from '../errors/isNonRetryableError.js'
+import { isNotNowError } from '../errors/isNotNowError.js'
 import { ResultError } from '../errors/resultError.js'
-import { calculateBackoff } from '../handler/calculateBackoff.js'
+import { retryDelayOf } from '../handler/retryDelayOf.js'
 import { encodeJson } from '../json/encodeJson.js'
 import type { AttemptOutcome } from '../store/finishAttempt.js'
+import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { Run, RunEnd } from './run.js'
 import { toAttemptError } from './toAttemptError.js'
 
 /** What the end of a handler, and whatever it was told before, make of its attempt. */
-export const attemptOutcomeOf = (run: Run, end: RunEnd): AttemptOutcome => {
-  if (end.kind === 'returned') return succeed(run, end.value)
+export const attemptOutcomeOf = (run: Run, end: RunEnd, report: ReportError): AttemptOutcome => {
+  if (end.kind === 'returned') return succeed(run, end.value, report)
   const { stop } = run
   if (stop?.kind === 'handBack') return { kind: 'released' }
   if (stop?.kind === 'cancel') {
     return { kind: 'cancelled', error: toAttemptError(end.kind === 'threw' ? end.error : stop.error) }
   }
+  if (end.kind === 'threw' && isNotNowError(end.error))
+    return { kind: 'released', delayMs: Math.ceil(end.error.delayMs) }
   // A handler that was cut off by its time-out has not said anything itself.
-  return fail(run, end.kind === 'threw' ? end.error : stop?.error)
+  return fail(run, end.kind === 'threw' ? end.error : stop?.error, report)
 }
 
-const succeed = (run: Run, value: unknown): AttemptOutcome => {
+const succeed = (run: Run, value: unknown, report: ReportError): AttemptOutcome => {
   try {
     const resultJson = encodeJson(value)
     return resultJson === undefined ? { kind: 'succeeded' } : { kind: 'succeeded', resultJson }
   } catch (error) {
-    return fail(
-      run,
-      new ResultError(run.type, error instanceof Error ? error.message : String(error), { cause: error }),
-    )
+    const why = error instanceof Error ? error.message : String(error)
+    return fail(run, new ResultError(run.type, why, { cause: error }), report)
   }
 }
 
-const fail = ({ handler: { retryPolicy }, failures }: Run, thrown: unknown): AttemptOutcome => {
+const fail = (
+  { handler: { retryPolicy }, attempt, failures }: Run,
+  thrown: unknown,
+  report: ReportError,
+): AttemptOutcome => {
   const error = toAttemptError(thrown)
-  const willRetry = failures + 1 < retryPolicy.maxAttempts && !isNonRetryableError(thrown)
-  if (!willRetry) return { kind: 'failed', error }
-  return { kind: 'failed', error, retryDelayMs: calculateBackoff(retryPolicy, failures + 1) }
+  const mayRetry = failures + 1 < retryPolicy.maxAttempts && !isNonRetryableError(thrown)
+  const failure = { attempt, failures: failures + 1, error: thrown }
+  const retryDelayMs = mayRetry ? retryDelayOf(retryPolicy, failure, report) : undefined
+  return retryDelayMs === undefined ? { kind: 'failed', error } : { kind: 'failed', error, retryDelayMs }
 }

@@ -11,6 +11,7 @@ import { AttemptEnding } from './attemptEnding.js'
 import { attemptOutcomeOf } from './attemptOutcomeOf.js'
 import { dueSince } from './dueSince.js'
 import { HeartbeatTimer } from './heartbeatTimer.js'
+import { progressOfValue } from './progressOfValue.js'
 import { Run } from './run.js'
 import { RunContext } from './runContext.js'
 import { toAttemptError } from './toAttemptError.js'
@@ -55,11 +56,14 @@ export class ClaimRunner implements Disposable {
     this.#announce(task, begun.at)
     this.#openRun(run)
     const context = new RunContext(this.parts, this.#heartbeats, run, task.payload)
-    const end = await run.runHandler(() => handler.handler(context, task.payload))
+    const end = await run.runHandler(() => handler.handler(context, task.payload) as unknown, {
+      onValue: (value) => context.reportProgress(progressOfValue(value, run.progress?.percent ?? 0)),
+      onTeardownError: (error) => this.parts.report('handler', error),
+    })
     this.#closeRun(run)
     if (run.progress !== undefined) await run.progress.close()
     if (run.stop?.kind === 'lost') return this.#ending.lost(run)
-    return this.#ending.end(run, task, attemptOutcomeOf(run, end))
+    return this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts.report))
   }
 
   /** Hands an attempt back that has begun, but is not to be run here. */

@@ -18,6 +18,8 @@ interface Report {
  * write after the other, and the last one in any case before the run ends.
  */
 export class ProgressReporter {
+  /** What the last report said. */
+  public percent = 0
   #latest: Report | undefined
   #writing: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
@@ -38,6 +40,7 @@ export class ProgressReporter {
       const { percent, meta } = progress
       if (!Number.isFinite(percent)) throw new TypeError(`"percent" has to be a finite number, not ${String(percent)}`)
       this.#latest = { percent, meta, metaJson: encodeJson(meta) }
+      this.percent = percent
     } catch (error) {
       return this.parts.report('progress', error)
     }

@@ -1,9 +1,12 @@
+import { isObservable } from 'rxjs'
+
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 import type { BeginResult } from '../store/beginAttempt.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import { AttemptTimeoutError } from '../errors/attemptTimeoutError.js'
 import { LeaseLostError } from '../errors/leaseLostError.js'
 import { TaskCancelledError } from '../errors/taskCancelledError.js'
+import { observeHandler } from './observeHandler.js'
 import type { ProgressReporter } from './progressReporter.js'
 import type { RunStop } from './runStop.js'
 
@@ -12,6 +15,12 @@ export type RunEnd =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'abandoned' }
+
+/** Who takes what an Observable handler emits, and what its teardown throws. */
+export interface RunObserver {
+  onValue(value: unknown): void
+  onTeardownError(error: unknown): void
+}
 
 /** One attempt of one task in this process: whose it is, how long, and whether it has to stop. */
 export class Run {
@@ -35,6 +44,8 @@ export class Run {
   public progress: ProgressReporter | undefined
   #controller: AbortController | undefined
   #end: ((end: RunEnd) => void) | undefined
+  /** Unsubscribes from what an Observable handler returned. */
+  #leave: (() => void) | undefined
 
   constructor(
     public readonly claim: ClaimedTask,
@@ -67,20 +78,19 @@ export class Run {
   }
 
   /** Calls the handler, whose end is answered; it never rejects. */
-  runHandler(call: () => unknown): Promise<RunEnd> {
+  runHandler(call: () => unknown, observer: RunObserver): Promise<RunEnd> {
     return new Promise((resolve) => {
       this.#end = resolve
-      let result: unknown
+      const onThrow = (error: unknown): void => resolve({ kind: 'threw', error })
       try {
-        result = call()
+        const result = call()
+        if (!isPromiseLike(result)) return this.#take(result, observer)
+        // Another kind of promise may do anything in its own `then`.
+        const promise = result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)
+        promise.then((value) => this.#take(value, observer), onThrow)
       } catch (error) {
-        return resolve({ kind: 'threw', error })
+        onThrow(error)
       }
-      if (!(result instanceof Promise)) return resolve(this.#adopt(result))
-      result.then(
-        (value: unknown) => resolve({ kind: 'returned', value }),
-        (error: unknown) => resolve({ kind: 'threw', error }),
-      )
     })
   }
 
@@ -94,7 +104,10 @@ export class Run {
     if (this.hasEnded || this.stop?.kind === 'lost') return
     if (this.stop !== undefined && stop.kind !== 'lost') return
     this.stop = stop
+    // An Observable is left at once and its run is over, whatever the signal makes it do.
+    if (this.#leave !== undefined) this.abandon()
     this.#controller?.abort(stop.error)
+    this.#leave?.()
   }
 
   cancel(reason?: string): void {
@@ -117,14 +130,24 @@ export class Run {
 
   readonly onBrokerLost = (): void => this.lose('broker')
 
-  /** A handler may return another kind of promise, or no promise at all. */
-  #adopt(result: unknown): RunEnd | PromiseLike<RunEnd> {
-    if (typeof (result as PromiseLike<unknown> | null | undefined)?.then !== 'function') {
-      return { kind: 'returned', value: result }
-    }
-    return Promise.resolve(result).then(
-      (value) => ({ kind: 'returned', value }),
-      (error: unknown) => ({ kind: 'threw', error }),
-    )
+  #take(value: unknown, observer: RunObserver): void {
+    if (!isObservable(value)) return this.#end?.({ kind: 'returned', value })
+    if (this.stop !== undefined) return this.abandon()
+    observeHandler(value, {
+      onSubscribe: (subscription) => {
+        this.#leave = () => {
+          try {
+            subscription.unsubscribe()
+          } catch (error) {
+            observer.onTeardownError(error)
+          }
+        }
+      },
+      onValue: (next) => observer.onValue(next),
+      onEnd: (end) => this.#end?.(end),
+    })
   }
 }
+
+const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'

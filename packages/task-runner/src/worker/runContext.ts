@@ -5,6 +5,7 @@ import { checkNumber } from '../argument/checkNumber.js'
 import { AttemptEndedError } from '../errors/attemptEndedError.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { LeaseLostError } from '../errors/leaseLostError.js'
+import { NotNowError } from '../errors/notNowError.js'
 import type { TaskContext } from '../handler/taskContext.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import { longTimeout } from '../time/longTimeout.js'
@@ -48,6 +49,10 @@ export class RunContext<P> implements TaskContext<P> {
     return this.#run.signal
   }
 
+  get remainingMs(): number {
+    return Math.max(0, this.#run.timeoutAt - performance.now())
+  }
+
   get heartbeat(): TaskContext<P>['heartbeat'] {
     return async () => {
       this.#assertUsable()
@@ -78,6 +83,12 @@ export class RunContext<P> implements TaskContext<P> {
       this.#assertUsable()
       await sleep(checkNumber('ms', ms, { min: 0, infinity: 'until the signal fires' }), this.#run.signal)
       this.#assertUsable()
+    }
+  }
+
+  get notNow(): TaskContext<P>['notNow'] {
+    return (delayMs) => {
+      throw new NotNowError(delayMs)
     }
   }
 

@@ -21,7 +21,7 @@ import {
 } from '../../src/index.js'
 import { FakeQueueAdapter } from './fakeQueueAdapter.js'
 
-export type TestHandler = (ctx: TaskContext<unknown>, payload: unknown) => Promise<unknown>
+export type TestHandler = (ctx: TaskContext<unknown>, payload: unknown) => unknown
 
 /** A handler of version 1 of the type `mail`. */
 export const handle = (handler: TestHandler, more: Partial<DefineTaskHandlerOptions<unknown, unknown>> = {}) =>

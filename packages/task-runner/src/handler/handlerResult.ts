@@ -1,0 +1,14 @@
+import type { Observable } from 'rxjs'
+
+/**
+ * What a handler may return for a task whose result is an `R`: the result itself, a promise of it, or an Observable.
+ *
+ * The values of an Observable are the progress of the task while it goes on, and the last one is its result when it
+ * completes (`undefined` if there was none). A value of the form `{ percent, meta? }` is reported as such; any other is
+ * the `meta` of a report that keeps the percentage so far (0 at first). A run that is told to stop is unsubscribed from
+ * and ends at once.
+ *
+ * @example
+ * const count: HandlerResult<number> = from(pages).pipe(concatMap(countWords), scan((sum, words) => sum + words, 0))
+ */
+export type HandlerResult<R> = R | PromiseLike<R | Observable<R>> | Observable<R>

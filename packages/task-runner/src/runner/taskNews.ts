@@ -1,0 +1,54 @@
+import type { TaskStatus } from '../task/taskStatus.js'
+import type { TaskUpdate } from '../task/taskUpdate.js'
+import type { StatusUpdate } from './snapshotOf.js'
+
+/** The way of a task in one attempt. */
+const WAY: readonly TaskStatus[] = ['draft', 'pending', 'claimed', 'running', 'waiting', 'cancelling']
+
+/**
+ * Tells what is news for somebody who has been shown a row: neither what the row showed already, nor a status twice in a
+ * row. Times are those of the store, by the millisecond; within the row's own millisecond the way of a task decides.
+ */
+export class TaskNews {
+  #shownAt = -Infinity
+  /** What came before the row's status, within its millisecond. */
+  #covered: readonly TaskStatus[] = []
+  #newestAt = -Infinity
+  #status: TaskStatus | undefined
+
+  /** The status that was told last. */
+  get status(): TaskStatus | undefined {
+    return this.#status
+  }
+
+  /** Somebody is shown a row. */
+  show({ status, at }: StatusUpdate): void {
+    this.#shownAt = Date.parse(at)
+    this.#newestAt = this.#shownAt
+    this.#covered = WAY.slice(0, WAY.indexOf(status))
+    this.#status = status
+  }
+
+  /** Whether an update is to be told; it counts as told then. */
+  take(update: TaskUpdate): boolean {
+    const at = Date.parse(update.at)
+    if (at < this.#shownAt) return false
+    if (update.kind !== 'status') return true
+    const { status } = update
+    if (status === this.#status) {
+      // The updates have come to where the row was: whatever follows is new.
+      this.#covered = []
+      return false
+    }
+    if (at === this.#shownAt && this.#covered.includes(status)) return false
+    this.#covered = []
+    this.#status = status
+    if (at > this.#newestAt) this.#newestAt = at
+    return true
+  }
+
+  /** Whether a row is further than all that was told. */
+  isBehind({ status, at }: StatusUpdate): boolean {
+    return status !== this.#status && (!WAY.includes(status) || Date.parse(at) > this.#newestAt)
+  }
+}

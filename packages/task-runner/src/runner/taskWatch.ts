@@ -1,0 +1,127 @@
+import { UnknownTaskError } from '../errors/unknownTaskError.js'
+import type { Task } from '../task/task.js'
+import { isTerminalStatus } from '../task/taskStatus.js'
+import type { TaskUpdate } from '../task/taskUpdate.js'
+import { longTimeout } from '../time/longTimeout.js'
+import { snapshotOf } from './snapshotOf.js'
+import { TaskNews } from './taskNews.js'
+
+const FIRST_POLL_MS = 250
+const MAX_POLL_MS = 5_000
+/** How long an update may be on its way before the row tells in its place. */
+const GRACE_MS = 100
+
+/** Where a watch gets to know of its task. */
+export interface TaskWatchSource {
+  read(taskId: string): Promise<Task | undefined>
+  subscribe(task: Task, handler: (update: TaskUpdate) => void): Disposable
+  /** Takes what went wrong with a poll; there will be another. */
+  onPollError(error: unknown): void
+}
+
+/** Whom a watch tells. After an end or an error nothing follows. */
+export interface TaskWatcher {
+  onUpdate(update: TaskUpdate): void
+  onEnd(): void
+  onError(error: unknown): void
+}
+
+/**
+ * Watches one task until it has ended: subscribes, then looks at the row, so that nothing falls between the two. From
+ * time to time it looks again, because a bus may lose an update, or not reach the process that the update came from.
+ */
+export class TaskWatch implements Disposable {
+  readonly #news = new TaskNews()
+  #early: TaskUpdate[] | undefined = []
+  #subscription: Disposable | undefined
+  #cancelPoll: (() => void) | undefined
+  #pollMs = FIRST_POLL_MS
+  /** The row that the last poll found ahead of the updates. */
+  #suspect: string | undefined
+  #isOpen = true
+
+  constructor(
+    private readonly taskId: string,
+    private readonly source: TaskWatchSource,
+    private readonly watcher: TaskWatcher,
+  ) {
+    this.#start().catch((error: unknown) => this.fail(error))
+  }
+
+  fail(error: unknown): void {
+    if (!this.#isOpen) return
+    this[Symbol.dispose]()
+    this.watcher.onError(error)
+  }
+
+  public [Symbol.dispose](): void {
+    this.#isOpen = false
+    this.#cancelPoll?.()
+    this.#subscription?.[Symbol.dispose]()
+  }
+
+  async #start(): Promise<void> {
+    // The bus is listened to by type, so the row comes first; then it is read again, as it may have moved on meanwhile.
+    let task = await this.#read()
+    if (!this.#isOpen) return
+    if (!isTerminalStatus(task.status)) {
+      this.#subscription = this.source.subscribe(task, (update) => this.#receive(update))
+      task = await this.#read()
+    }
+    if (!this.#isOpen) return
+    this.#show(task)
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const update of early) this.#receive(update)
+    this.#arm(this.#pollMs)
+  }
+
+  async #read(): Promise<Task> {
+    const task = await this.source.read(this.taskId)
+    if (task === undefined) throw new UnknownTaskError(this.taskId)
+    return task
+  }
+
+  #show(task: Task): void {
+    const snapshot = snapshotOf(task)
+    this.#news.show(snapshot)
+    this.#tell(snapshot)
+  }
+
+  #receive(update: TaskUpdate): void {
+    if (!this.#isOpen) return
+    if (this.#early !== undefined) this.#early.push(update)
+    else if (this.#news.take(update)) this.#tell(update)
+  }
+
+  #tell(update: TaskUpdate): void {
+    const isLast = update.kind === 'status' && isTerminalStatus(update.status)
+    if (isLast) this[Symbol.dispose]()
+    this.watcher.onUpdate(update)
+    if (isLast) this.watcher.onEnd()
+  }
+
+  #arm(delayMs: number): void {
+    if (this.#isOpen) this.#cancelPoll = longTimeout(() => void this.#poll(), delayMs, { keepAlive: true })
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      const task = await this.#read()
+      if (!this.#isOpen) return
+      const snapshot = snapshotOf(task)
+      const suspect = this.#news.isBehind(snapshot) ? `${snapshot.status} ${snapshot.at}` : undefined
+      if (suspect !== undefined && suspect !== this.#suspect) {
+        this.#suspect = suspect
+        return this.#arm(GRACE_MS)
+      }
+      this.#suspect = undefined
+      if (suspect !== undefined) this.#show(task)
+    } catch (error) {
+      if (error instanceof UnknownTaskError) return this.fail(error)
+      if (this.#isOpen) this.source.onPollError(error)
+    }
+    this.#pollMs = Math.min(MAX_POLL_MS, this.#pollMs * 2)
+    this.#arm(this.#pollMs)
+  }
+}

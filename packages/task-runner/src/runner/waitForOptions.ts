@@ -1,0 +1,7 @@
+/** How long to wait for a task. */
+export interface WaitForOptions {
+  /** Ends the waiting, not the task; its reason is what the waiter is rejected with. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds, at least 0; then the waiter is rejected with a `WaitTimeoutError`. @default no limit */
+  timeoutMs?: number | undefined
+}

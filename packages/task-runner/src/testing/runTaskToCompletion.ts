@@ -1,0 +1,38 @@
+import { checkNumber } from '../argument/checkNumber.js'
+import { WaitTimeoutError } from '../errors/waitTimeoutError.js'
+import type { TaskRunner } from '../runner/taskRunner.js'
+import { isTerminalStatus } from '../task/taskStatus.js'
+import type { Task } from '../task/task.js'
+import { longTimeout } from '../time/longTimeout.js'
+
+/** What {@link runTaskToCompletion} takes. */
+export interface RunTaskToCompletionOptions {
+  runner: Pick<TaskRunner, 'get'>
+  taskId: string
+  /** Milliseconds, at least 0. @default 10_000 */
+  timeoutMs?: number
+  /** Milliseconds between two looks at the row, at least 1. @default 50 */
+  pollIntervalMs?: number
+}
+
+/**
+ * Looks at a task until it has ended, and resolves with its row, however it ended. Rejects with a `WaitTimeoutError` that
+ * names the task, the time and the last status. It asks for nothing but rows, so it works whatever the bus does.
+ *
+ * @example
+ * const task = await runTaskToCompletion({ runner, taskId })
+ * expect(task).toMatchObject({ status: 'failed', error: { name: 'RangeError' } })
+ */
+export const runTaskToCompletion = async (options: RunTaskToCompletionOptions): Promise<Task> => {
+  const { runner, taskId, timeoutMs = 10_000, pollIntervalMs = 50 } = options
+  checkNumber('timeoutMs', timeoutMs, { min: 0, infinity: 'no limit' })
+  checkNumber('pollIntervalMs', pollIntervalMs, { min: 1 })
+  const endsAt = performance.now() + timeoutMs
+  for (;;) {
+    const task = await runner.get(taskId)
+    if (task !== undefined && isTerminalStatus(task.status)) return task
+    const leftMs = endsAt - performance.now()
+    if (leftMs <= 0) throw new WaitTimeoutError(taskId, timeoutMs, task?.status)
+    await new Promise<void>((resolve) => longTimeout(resolve, Math.min(pollIntervalMs, leftMs), { keepAlive: true }))
+  }
+}

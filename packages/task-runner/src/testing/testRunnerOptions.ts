@@ -1,0 +1,12 @@
+import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+import type { InProcessTaskRunnerOptions } from '../inProcess/inProcessTaskRunnerOptions.js'
+
+/** How a test runner differs from the default; the options of a runner in this process are all passed on to it. */
+export interface TestRunnerOptions extends InProcessTaskRunnerOptions {
+  /** The handlers of a worker that is registered at once. @default no worker */
+  handlers?: readonly AnyTaskHandlerDescriptor[]
+  /** The slots of that worker. @default 4 */
+  workerConcurrency?: number
+  /** The versions by type that it takes, as for `RegisterWorkerOptions`. @default those of the handlers */
+  compatibleVersions?: Record<string, number[]>
+}
