@@ -25,7 +25,13 @@ export const openLanePort = (options: OpenLanePortOptions): LanePort & AsyncDisp
   checkConnected(resolved.client)
   const { client, commandDeadlineMs: deadlineMs, scheduler } = resolved
   const connect = (isBlocking: boolean): ReturnType<typeof openConnection> =>
-    openConnection({ template: client, name: resolved.serviceName, deadlineMs, isBlocking, ...(scheduler && { scheduler }) })
+    openConnection({
+      template: client,
+      name: resolved.serviceName,
+      deadlineMs,
+      isBlocking,
+      ...(scheduler && { scheduler }),
+    })
   const commands = connect(false)
   const reader = connect(true)
   const port = redisLanePort({

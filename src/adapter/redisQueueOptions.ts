@@ -58,7 +58,10 @@ export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'sc
  */
 export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOptions => {
   const { client, scheduler } = options
-  if (typeof (client as Partial<RedisClient> | undefined)?.duplicate !== 'function' || typeof client.isReady !== 'boolean')
+  if (
+    typeof (client as Partial<RedisClient> | undefined)?.duplicate !== 'function' ||
+    typeof client.isReady !== 'boolean'
+  )
     throw new InvalidOptionError('client', client, 'a client made by createClient of "redis" 5 or 6')
   const resolved = {
     client,

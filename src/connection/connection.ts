@@ -1,11 +1,11 @@
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs'
 
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
-import { OutcomeUnknownError } from '../errors/outcomeUnknownError.js'
 import { RedisRefusedError } from '../errors/redisRefusedError.js'
 import { RedisUnavailableError } from '../errors/redisUnavailableError.js'
-import { reconnectDelayMs } from './reconnectDelayMs.js'
+import { duplicateClient } from './duplicateClient.js'
 import type { RedisClient } from './redisClient.js'
+import { typedError } from './typedError.js'
 
 /** What happened to a connection, told once an incident. */
 export type ConnectionNotice = { kind: 'lost'; error: unknown } | { kind: 'ready' }
@@ -118,12 +118,7 @@ class DuplicatedConnection implements Connection {
   }
 
   private open(): RedisClient {
-    const { name } = this.options
-    const client = this.options.template.duplicate({
-      ...overrides,
-      ...(name !== undefined && { name: name.replace(/[^!-~]/g, '-') }),
-      socket: { ...socketOf(this.options.template), socketTimeout: undefined, reconnectStrategy: reconnectDelayMs },
-    })
+    const client = duplicateClient(this.options.template, this.options.name)
     client.on('error', (error: unknown) => {
       if (client === this.client) this.noticeDown(error)
     })
@@ -213,23 +208,12 @@ class DuplicatedConnection implements Connection {
   }
 
   private typed(operation: string, error: unknown, client: RedisClient): Error {
-    const message = error instanceof Error ? error.message : String(error)
-    if (isErrorReply(error)) {
-      const refused = new RedisRefusedError(operation, message, { cause: error })
-      // After a fail-over the socket may well still lead to the old primary, which is a replica now. The first of the
-      // commands that it refuses replaces it.
-      if (refused.reply === 'READONLY' && client === this.client) this.replace()
-      return refused
-    }
-    if (isOffline(error)) return new RedisUnavailableError(operation, 0, { cause: error })
-    return new OutcomeUnknownError(operation, { cause: error })
+    const typed = typedError(operation, error)
+    // After a fail-over the socket may well still lead to the old primary, which is a replica now. The first of the
+    // commands that it refuses replaces it.
+    if (typed instanceof RedisRefusedError && typed.reply === 'READONLY' && client === this.client) this.replace()
+    return typed
   }
-}
-
-const overrides = {
-  commandOptions: { timeout: undefined },
-  disableOfflineQueue: true,
-  pingInterval: undefined,
 }
 
 interface PromiseWithReject {
@@ -245,19 +229,4 @@ const promiseWithReject = (): PromiseWithReject => {
   })
   promise.catch(() => undefined) // whoever waits has a handler of their own
   return { promise, ...(settle as unknown as Pick<PromiseWithReject, 'resolve' | 'reject'>) }
-}
-
-const socketOf = (client: RedisClient): object => (client as { options?: { socket?: object } }).options?.socket ?? {}
-
-/** By name, because the classes of two majors of the client may be loaded at once. */
-const isErrorReply = (error: unknown): boolean => classNames(error).includes('ErrorReply')
-
-const isOffline = (error: unknown): boolean =>
-  classNames(error).some((name) => name === 'ClientOfflineError' || name === 'ClientClosedError')
-
-const classNames = (error: unknown): string[] => {
-  const names: string[] = []
-  for (let proto: unknown = error; proto instanceof Error; proto = Object.getPrototypeOf(proto))
-    names.push(proto.constructor.name)
-  return names
 }

@@ -55,7 +55,7 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   }
 
   // Asynchronous so that every failure is a rejection; nothing in here waits, which keeps the delivery synchronous.
-  // eslint-disable-next-line @typescript-eslint/require-await
+  // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async publish(topic: string, payload: unknown): Promise<void> {
     this.#assertUsable()
     const json = this.#reporter.watch(topic, 'serialize', () => serializePayload(payload))
@@ -112,7 +112,7 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   }
 
   /** The same as {@link Symbol.dispose}: delivery is synchronous, so there is nothing in flight to wait for. */
-  // eslint-disable-next-line @typescript-eslint/require-await
+  // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async [Symbol.asyncDispose](): Promise<void> {
     this[Symbol.dispose]()
   }

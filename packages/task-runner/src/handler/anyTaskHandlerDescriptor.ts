@@ -5,5 +5,5 @@ import type { TaskHandlerDescriptor } from './taskHandlerDescriptor.js'
  * in both directions (the handler takes it, its context shows it), so that neither `unknown` nor `never` accepts every
  * descriptor.
  */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
 export type AnyTaskHandlerDescriptor = TaskHandlerDescriptor<any, any>

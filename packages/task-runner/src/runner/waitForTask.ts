@@ -38,7 +38,7 @@ const untilEnded = (
     // The reason of a signal is whatever its owner gave.
     const fail = (error: unknown): void => {
       waiting.unsubscribe()
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as it was given
       reject(error)
     }
     const onAbort = (): void => fail(signal?.reason)
