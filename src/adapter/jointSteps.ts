@@ -7,6 +7,7 @@ import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
+import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
 import { receiptOf } from './claimReceipt.js'
 
@@ -30,7 +31,8 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
   return {
     submit: (input) => createTask(connection, keys, group, input, idempotencyTtlSec),
     start: (input) => startTask(connection, keys, group, input, true),
-    cancel: (input) => cancelTask(connection, keys, input),
+    cancel: (input) => cancelTask(connection, keys, group, input),
+    spawn: (input) => spawnChild(connection, keys, group, input),
 
     finish: async (claimed, input) => {
       const receipt = receiptOf(claimed)

@@ -5,6 +5,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { LaneReading, ReadRequest } from '../port/lanePort.js'
 import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
+import { parentOf } from './parentOf.js'
 
 /** What the claiming scripts are told beyond the request. */
 export interface ClaimSetting {
@@ -83,6 +84,6 @@ const begunOf = (taskId: string, word: string, detail: string, row: string[], no
   if (word === 'missing') return { kind: 'refused', reason: 'missing' }
   const stored = decodeRow(taskId, row)
   return word === 'cancelled'
-    ? { kind: 'cancelled', stored, at: now }
+    ? { kind: 'cancelled', stored, at: now, ...parentOf(detail) }
     : { kind: 'begun', stored, attempt: Number(detail), at: now }
 }

@@ -2,9 +2,10 @@ import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { SweepReply, SweepRequest } from '../port/lanePort.js'
 import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
-import { attemptLua, beginAttemptLua, bellLua, clockLua, settleLua } from './fragments.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 import { takeEntryLua } from './takeEntry.js'
+import { treeLua } from './treeLua.js'
 
 /**
  * Claims entries whose owner has let them idle for longer than the visibility, at most one a free slot, and tells when
@@ -24,8 +25,10 @@ const script = defineScript(
   'sweepLanes',
   clockLua +
     bellLua +
+    enqueueLua +
     settleLua +
     attemptLua +
+    treeLua +
     beginAttemptLua +
     takeEntryLua +
     `

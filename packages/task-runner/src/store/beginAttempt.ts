@@ -1,4 +1,5 @@
 import type { TaskStatus } from '../task/taskStatus.js'
+import type { ParentUpdate } from './parentUpdate.js'
 import type { StoredTask } from './storedTask.js'
 
 /** Begins the next attempt of a pending task, or takes a running one over from an owner whose lease is over. */
@@ -18,5 +19,5 @@ export interface BeginAttempt {
  */
 export type BeginResult =
   | { kind: 'begun'; stored: StoredTask; attempt: number; at: number }
-  | { kind: 'cancelled'; stored: StoredTask; at: number }
+  | { kind: 'cancelled'; stored: StoredTask; at: number; parent?: ParentUpdate }
   | { kind: 'refused'; reason: 'missing' | 'stale' | 'owned'; status?: TaskStatus; leaseUntil?: number }
