@@ -72,7 +72,7 @@ describe('a core whose queue and store share a broker', () => {
     const { calls, register, submit, deliver, read } = setUp()
     const worker = register([
       handle(() => Promise.reject(new Error('no')), { retryPolicy: { maxAttempts: 2 } }),
-      handle(({ sleep }) => sleep(60_000), { type: 'slow', cancelOnDrain: true }),
+      handle(({ sleep }) => sleep(Infinity), { type: 'slow', cancelOnDrain: true }),
     ])
     const { id } = await submit()
     expect(await deliver(id)).toEqual({ kind: 'failed' })

@@ -6,12 +6,15 @@ import { LeaseLostError } from '../errors/leaseLostError.js'
 import { TaskCancelledError } from '../errors/taskCancelledError.js'
 import type { ProgressReporter } from './progressReporter.js'
 import type { RunStop } from './runStop.js'
+import type { RunSteps } from './steps/runSteps.js'
 
-/** How a handler ended, or that its run was ended over its head. */
+/** How a handler ended, or that its run was ended over its head: given up, or to wait for children or a time. */
 export type RunEnd =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'abandoned' }
+  | { readonly kind: 'suspended'; readonly awaiting: readonly string[] }
+  | { readonly kind: 'parked'; readonly delayMs: number }
 
 /** One attempt of one task in this process: whose it is, how long, and whether it has to stop. */
 export class Run {
@@ -23,6 +26,8 @@ export class Run {
   public readonly failures: number
   /** How long broker and store keep the task for this run, from each extension. */
   public readonly visibilityMs: number
+  /** When the run began, by the monotonic clock of this process. */
+  public readonly beganAt: number
   /** When the lease was extended last; by the monotonic clock of this process, as all that follows. */
   public extendedAt: number
   /** When the run has to be over. */
@@ -32,7 +37,10 @@ export class Run {
   public stop: RunStop | undefined
   /** The handler has ended; from here on its context does nothing. */
   public hasEnded = false
+  /** The run was ended while its handler stood still in a step, which is never settled then. */
+  public isCutOff = false
   public progress: ProgressReporter | undefined
+  public steps: RunSteps | undefined
   #controller: AbortController | undefined
   #end: ((end: RunEnd) => void) | undefined
 
@@ -48,7 +56,8 @@ export class Run {
     this.startedAt = begun.at
     this.failures = begun.stored.failures
     this.visibilityMs = claim.visibilityTimeoutMs ?? handler.visibilityTimeoutMs
-    this.extendedAt = performance.now()
+    this.beganAt = performance.now()
+    this.extendedAt = this.beganAt
     this.timeoutAt = this.extendedAt + (handler.attemptTimeoutMs ?? Infinity)
   }
 
@@ -87,6 +96,13 @@ export class Run {
   /** Ends the run while the handler goes on: it ignored its signal for too long. */
   abandon(): void {
     this.#end?.({ kind: 'abandoned' })
+  }
+
+  /** Ends the run while its handler stands still, so that no code of its own can get in between. */
+  cutOff(end: RunEnd): void {
+    if (this.hasEnded) return
+    this.isCutOff = true
+    this.#end?.(end)
   }
 
   /** Tells the handler to stop. The first reason stands, but a lost lease comes before any other. */
