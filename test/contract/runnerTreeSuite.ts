@@ -390,5 +390,59 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
       gate.resolve()
       expect(await ended(runner!, root)).toMatchObject({ status: 'succeeded', result: 30 })
     })
+
+    it('T56 takes 2,000 children of one parent, and spawns nothing twice', { timeout: 60_000 }, async () => {
+      const [runner] = await setUp({
+        parent: async (ctx) => {
+          const handles = await Promise.all(
+            Array.from({ length: 2_000 }, (_, n) => ctx.spawnChild<number, number>('child', n)),
+          )
+          const results = await ctx.awaitChildren(handles)
+          return results.reduce((sum, n) => sum + n, 0)
+        },
+        child: (_, n) => Promise.resolve(n),
+      })
+      const { id } = await submit(runner!)
+      const task = await until(
+        async () => {
+          const found = await read(runner!, id)
+          return isTerminalStatus(found.status) && found
+        },
+        { timeoutMs: 50_000, intervalMs: 100, description: 'the parent of 2,000 has ended' },
+      )
+      expect(task).toMatchObject({ status: 'succeeded', result: 1_999_000 })
+      expect(task.childTaskIds).toHaveLength(2_000)
+      expect(statusesOf(task)).toEqual(['suspended', 'succeeded'])
+    })
+
+    it('T56 cancels a tree that is 1,000 deep', { timeout: 60_000 }, async () => {
+      const [runner] = await setUp({
+        parent: async (ctx, payload) => {
+          const depth = payload as number
+          if (depth === 0) return untilAborted(ctx, payload)
+          return ctx.spawnChildAndAwait<number, number>('parent', depth - 1)
+        },
+      })
+      const root = await submit(runner!, 1_000)
+      let deepest = root.id
+      await until(
+        async () => {
+          for (;;) {
+            const { childTaskIds } = await read(runner!, deepest)
+            if (childTaskIds[0] === undefined) break
+            deepest = childTaskIds[0]
+          }
+          const { payload, status } = await read(runner!, deepest)
+          return payload === 0 && status === 'running'
+        },
+        { timeoutMs: 50_000, intervalMs: 50, description: 'the tree is 1,000 deep' },
+      )
+      await runner!.cancel(root.id)
+      expect((await read(runner!, root.id)).status).toBe('cancelled')
+      expect((await ended(runner!, { id: deepest })).status).toBe('cancelled')
+      let count = 1
+      for (let node = await runner!.getTree(root.id); node.children[0]; node = node.children[0]) count++
+      expect(count).toBe(1_001)
+    })
   })
 }
