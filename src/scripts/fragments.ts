@@ -99,13 +99,13 @@ end
 
 /**
  * Needs the clock, the attempts and the tree. Begins the next attempt of a pending row, or takes a running one over
- * whose lease is over. Answers a word: begun, cancelled, missing, stale, owned; and the attempt's number, what tellParent
+ * whose lease is over. A child whose parent is over is cancelled instead. Answers a word: begun, cancelled, missing, stale, owned; and the attempt's number, what tellParent
  * answered, the row's status, or the end of the lease that stands in the way.
  */
 export const beginAttemptLua = `
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'd', 'run')
+  local head = redis.call('HMGET', row, 's', 'd', 'run', 'sp', 'pa')
   local status = head[1]
   if not status then return 'missing', '' end
   local run = tonumber(head[3]) or 0
@@ -119,6 +119,12 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     redis.call('HINCRBY', row, 'l', 1)
   elseif status ~= 'pending' then
     return 'stale', status
+  elseif head[4] then
+    local parent = redis.call('HGET', root .. 'row:' .. head[5], 's')
+    if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
+      redis.call('HSET', row, 's', 'cancelled', 'x', int(now), 'cr', 'parent-ended')
+      return 'cancelled', tellParent(root, group, taskId, 'cancelled')
+    end
   end
   run = int(run + 1)
   redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,

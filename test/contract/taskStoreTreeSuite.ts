@@ -278,7 +278,7 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
           stored: { task: { status: 'cancelled', childTaskIds: [child] } },
         })
         expect((await read(id)).task.resumeToken).toBeUndefined()
-        expect(await run(child, SUCCEEDED)).toBeUndefined()
+        expect(await store.cancel({ taskId: child })).not.toHaveProperty('parent')
         expect((await read(id)).task.status).toBe('cancelled')
         expect(await childEvents(id)).toEqual([])
       })
@@ -343,13 +343,27 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
         expect((await read(id)).task.status).toBe('waiting')
       })
 
+      it.each([SUCCEEDED, FAILED])('T26 does not begin below a parent that is over: $kind', async (outcome) => {
+        const id = await parent()
+        const [child = ''] = await spawned(id, 1)
+        await finish(id, outcome)
+        const begun = { taskId: child, workerId: WORKER, visibilityTimeoutMs: 1_000, redelivered: false }
+        expect(await store.beginAttempt(begun)).toMatchObject({
+          kind: 'cancelled',
+          stored: { task: { status: 'cancelled', attempts: [] }, cancelReason: 'parent-ended' },
+        })
+        expect((await read(child)).task.terminalAt).toBeDefined()
+        expect((await read(id)).openChildren).toBeUndefined()
+      })
+
       it('counts down the open children of a parent that runs', async () => {
         const id = await parent()
         const [a = '', b = ''] = await spawned(id, 2)
         await run(a, SUCCEEDED)
         expect((await read(id)).openChildren).toBe(1)
+        await begin(b)
         expect(await finish(id, SUCCEEDED)).toMatchObject({ status: 'succeeded', openChildren: 1 })
-        await run(b, SUCCEEDED)
+        await finish(b, SUCCEEDED)
         expect((await read(id)).openChildren).toBeUndefined()
       })
     })

@@ -78,8 +78,7 @@ export class MemoryTaskStore implements TaskStore {
       if (row === undefined) return { kind: 'lost' }
       if (open?.attempt !== attempt || open.workerId !== workerId) return { kind: 'lost', status: row.status }
       const at = this.#now()
-      const isOpen = (childId: string): boolean => this.#tree.isOpen(childId)
-      this.#rows.settle(row, at, () => applyOutcome(row, outcome, at, isOpen))
+      this.#rows.settle(row, at, () => applyOutcome(row, outcome, at, (childId) => this.#tree.isOpen(childId)))
       return {
         kind: 'finished',
         status: row.status,
@@ -179,6 +178,7 @@ export class MemoryTaskStore implements TaskStore {
         return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
       }
     }
+    if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
     const attempt = row.attempts.length + 1
     row.status = 'running'
     row.workerId = workerId

@@ -16,6 +16,17 @@ export class MemoryTree {
     return row !== undefined && !isTerminalStatus(row.status)
   }
 
+  /** Cancels a row that was spawned by a task that is over; tells whether it was. */
+  cancelOrphan(row: MemoryRow, at: number): boolean {
+    const { parentTaskId } = row.created
+    const parent = row.isSpawned && parentTaskId !== undefined ? this.rows.get(parentTaskId) : undefined
+    if (parent === undefined || !isTerminalStatus(parent.status)) return false
+    row.cancelReason = 'parent-ended'
+    this.rows.settle(row, at, () => moveTo(row, 'cancelled', at))
+    this.tellParent(row, at)
+    return true
+  }
+
   spawn({ parentId, attempt, step, child }: SpawnChild, at: number): SpawnResult {
     const parent = this.#fenced(parentId, attempt)
     if (parent === undefined) return { kind: 'refused', reason: 'lost' }
