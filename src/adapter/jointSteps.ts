@@ -8,6 +8,7 @@ import { createTask } from '../scripts/createTask.js'
 import { createTasks } from '../scripts/createTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
+import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
 import { receiptOf } from './claimReceipt.js'
 
@@ -32,7 +33,8 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
     submit: (input) => createTask(connection, keys, group, input, idempotencyTtlSec),
     submitMany: (inputs) => createTasks(connection, keys, group, inputs, idempotencyTtlSec),
     start: (input) => startTask(connection, keys, group, input, true),
-    cancel: (input) => cancelTask(connection, keys, input),
+    cancel: (input) => cancelTask(connection, keys, group, input),
+    spawn: (input) => spawnChild(connection, keys, group, input),
 
     finish: async (claimed, input) => {
       const receipt = receiptOf(claimed)

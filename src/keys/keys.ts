@@ -19,6 +19,9 @@ import type { Lane } from './lane.js'
  * | `paused` | set | names of paused lanes, `*` for the fleet |
  * | `row:<taskId>` | hash | the task row |
  * | `row:<taskId>:events` | list, at most 1000 | events that do not follow from the row itself |
+ * | `row:<taskId>:children` | list | ids of the children that the task's handler spawned, in order |
+ * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
+ * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
  * | `dead` | stream, about 10000 | entries that could not be read, with their raw fields |
  */
@@ -33,6 +36,7 @@ export interface Keys {
   bell(lane: Lane): string
   capBell(type: string): string
   row(taskId: string): string
+  steps(taskId: string): string
   idempotency(type: string, key: string): string
 }
 
@@ -55,6 +59,7 @@ export const keys = (prefix: string): Keys => {
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,
     row: (taskId) => `${root}row:${taskId}`,
+    steps: (taskId) => `${root}row:${taskId}:steps`,
     idempotency: (type, key) => `${root}idem:${encodeType(type)}:${key}`,
   }
 }

@@ -1,4 +1,4 @@
-import type { StoredTask, TaskStore } from '@furystack/task-runner'
+import type { TaskStore } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
@@ -9,6 +9,9 @@ import { expireAttempts } from '../scripts/expireAttempts.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
 import { readRows } from '../scripts/readRows.js'
+import { readSteps } from '../scripts/readSteps.js'
+import { recordStep } from '../scripts/recordStep.js'
+import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
 import { findUnqueued } from '../scripts/findUnqueued.js'
 
@@ -35,16 +38,27 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
   finishAttempt: (input) => finishAttempt(connection, keys, NO_GROUP, input),
   extendAttempt: async (input) =>
     (await extendAttempts(connection, keys, NO_GROUP, [{ input }]))[0] ?? { kind: 'lost' },
-  cancel: (input) => cancelTask(connection, keys, input),
+  cancel: (input) => cancelTask(connection, keys, NO_GROUP, input),
+  spawnChild: (input) => spawnChild(connection, keys, NO_GROUP, input),
+  recordStep: (input) => recordStep(connection, keys, input),
+  readSteps: (taskId) => readSteps(connection, keys, taskId),
   markEnqueued: async (taskId) => {
     await connection.send('markEnqueued', ['ZREM', keys.unqueued, taskId])
   },
   findUnqueued: (query) => findUnqueued(connection, keys, query),
-  expireAttempts: async ({ limit }) =>
-    existing(await readRows(connection, keys, await expireAttempts(connection, keys, limit))),
+  expireAttempts: async ({ limit }) => {
+    const expired = await expireAttempts(connection, keys, limit)
+    const rows = await readRows(
+      connection,
+      keys,
+      expired.map(({ taskId }) => taskId),
+    )
+    return expired.flatMap(({ parent }, index) => {
+      const stored = rows[index]
+      return stored ? [{ ...stored, ...(parent && { parent }) }] : []
+    })
+  },
 })
 
 /** Alone, the store writes no entries, so it needs no group. */
 const NO_GROUP = ''
-
-const existing = (rows: ReadonlyArray<StoredTask | undefined>): StoredTask[] => rows.filter((row) => row !== undefined)

@@ -27,11 +27,12 @@ import {
  * | `k` | idempotency key | | `g`, `gx` | progress as JSON, stored at |
  * | `pa` | parent | | `cr` | reason of the cancel |
  * | `by` | submitter | | `tg` | tags, JSON |
- * | `rp` | retention policy, JSON, unless it is the default | | `ch` | children, JSON |
- * | `ln` | name of the lane, of a draft | | | |
+ * | `rp` | retention policy, JSON, unless it is the default | | `oc` | children that have not ended |
+ * | `ln` | name of the lane, of a draft or while waiting | | `w` | awaited children, JSON, while waiting |
+ * | `sp` | the parent's handler spawned it | | `st` | steps have been recorded |
  *
  * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
- * are not stored; the rest lie in the list `row:<id>:events`.
+ * are not stored; the rest lie in the list `row:<id>:events`, and the ids of the children in `row:<id>:children`.
  */
 export const rowFieldsOf = (input: CreateTask): string[] => {
   const fields = ['t', input.type, 'v', String(input.handlerVersion), 's', input.status]
@@ -49,7 +50,7 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
 }
 
 /**
- * Reads a row from its fields, as `HGETALL` lists them, and its stored events.
+ * Reads a row from its fields, as `HGETALL` lists them, and what lies beside them: stored events and children.
  *
  * @example
  * decodeRow('a', ['t', 'mail', 'v', '1', 's', 'pending', 'c', '0']).task.status // 'pending'
@@ -57,7 +58,7 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
 export const decodeRow = (
   taskId: string,
   flat: readonly string[],
-  storedEvents: readonly string[] = [],
+  { events = [], children = [] }: { events?: readonly string[]; children?: readonly string[] } = {},
 ): StoredTask => {
   const row = new Map<string, string>()
   for (let i = 0; i + 1 < flat.length; i += 2) row.set(flat[i] as string, flat[i + 1] as string)
@@ -71,7 +72,7 @@ export const decodeRow = (
   task.status = status
   task.payload = parse(row.get('p'))
   task.submittedAt = iso(row.get('c'))
-  task.childTaskIds = (parse(row.get('ch')) as string[] | undefined) ?? []
+  task.childTaskIds = [...children]
   task.attempts = attempts
   task.producedBlobs = []
   task.consumedBlobs = []
@@ -80,6 +81,8 @@ export const decodeRow = (
   if (row.has('r')) task.result = parse(row.get('r'))
   if (row.has('e')) task.error = parse(row.get('e')) as TaskError
   if (row.has('n')) task.notBefore = iso(row.get('n'))
+  const resumeToken = row.get('w')
+  if (resumeToken !== undefined) task.resumeToken = resumeToken
   if (row.has('x')) task.terminalAt = iso(row.get('x'))
   const progress = progressOf(row)
   if (progress) task.progress = progress
@@ -90,7 +93,7 @@ export const decodeRow = (
   const last = attempts.at(-1)
   if (last && status !== 'pending') task.workerId = last.workerId
   if (status === 'running' || status === 'cancelling') task.visibilityDeadline = iso(row.get('d'))
-  task.events = eventsOf(task, storedEvents)
+  task.events = eventsOf(task, events)
 
   const cancelReason = row.get('cr')
   return {
@@ -98,6 +101,8 @@ export const decodeRow = (
     failures: Number(row.get('f') ?? 0),
     losses: Number(row.get('l') ?? 0),
     ...(cancelReason !== undefined && { cancelReason }),
+    ...(Number(row.get('oc') ?? 0) > 0 && { openChildren: Number(row.get('oc')) }),
+    ...(row.has('st') && { hasSteps: true }),
   }
 }
 

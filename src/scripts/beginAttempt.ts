@@ -4,8 +4,10 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
-import { attemptLua, beginAttemptLua, clockLua } from './fragments.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua } from './fragments.js'
+import { parentOf } from './parentOf.js'
 import { defineScript, runScript } from './runScript.js'
+import { treeLua } from './treeLua.js'
 
 /**
  * Begins an attempt for a claim that came by another transport; see the fragment for what it answers.
@@ -16,12 +18,15 @@ import { defineScript, runScript } from './runScript.js'
 const script = defineScript(
   'beginAttempt',
   clockLua +
+    bellLua +
+    enqueueLua +
     attemptLua +
+    treeLua +
     beginAttemptLua +
     `
 local root, row = KEYS[1], KEYS[2]
 local taskId, worker, visibilityMs, redelivered = unpack(ARGV)
-local word, detail = beginAttempt(row, worker, tonumber(visibilityMs), redelivered == '1')
+local word, detail = beginAttempt(root, '', taskId, worker, tonumber(visibilityMs), redelivered == '1')
 if word == 'begun' then
   redis.call('ZADD', root .. 'leases', int(now + visibilityMs), taskId)
   redis.call('ZREM', root .. 'unqueued', taskId)
@@ -52,7 +57,7 @@ export const beginAttempt = async (connection: Connection, keys: Keys, input: Be
     case 'begun':
       return { kind: 'begun', stored: decodeRow(taskId, row), attempt: Number(detail), at }
     case 'cancelled':
-      return { kind: 'cancelled', stored: decodeRow(taskId, row), at }
+      return { kind: 'cancelled', stored: decodeRow(taskId, row), at, ...parentOf(detail) }
     case 'missing':
       return { kind: 'refused', reason: 'missing' }
     case 'stale':

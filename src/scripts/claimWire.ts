@@ -5,6 +5,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { LaneReading, ReadRequest } from '../port/lanePort.js'
 import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
+import { parentOf } from './parentOf.js'
 
 /** What the claiming scripts are told beyond the request. */
 export interface ClaimSetting {
@@ -85,7 +86,7 @@ const begunOf = (taskId: string, word: string, detail: string, row: string[], no
   // A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it.
   if (!stored) return { kind: 'refused', reason: 'missing' }
   return word === 'cancelled'
-    ? { kind: 'cancelled', stored, at: now }
+    ? { kind: 'cancelled', stored, at: now, ...parentOf(detail) }
     : { kind: 'begun', stored, attempt: Number(detail), at: now }
 }
 

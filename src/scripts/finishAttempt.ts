@@ -5,18 +5,22 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { encodeWorkerId } from '../rows/rowCodec.js'
-import { attemptLua, bellLua, clockLua, enqueueLua, finishAttemptLua, settleLua } from './fragments.js'
+import { finishAttemptLua } from './finishAttemptLua.js'
+import { attemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
+import { parentOf } from './parentOf.js'
 import { parkedMember } from './parkedMember.js'
 import { defineScript, runScript } from './runScript.js'
+import { treeLua } from './treeLua.js'
 
 /**
  * Ends an attempt. With a claim, its entry is settled and a retry's entry made in the same step; the row's fence covers
- * both, because whoever takes an entry over begins an attempt of its own.
+ * both, because whoever takes an entry over begins an attempt of its own. A task that is over tells its parent.
  *
  * KEYS: 1 root, 2 the row, 3 the lane's stream (with a claim).
  * ARGV: task id, attempt, worker, started, kind, text, error, delay in ms; with a claim also: group, lane, entry id,
  * cap type, type, version, member of the schedule.
- * Returns: now, status ('' if lost), due time or reason; if lost: now, '', the row's status.
+ * Returns: now, status ('' if lost), due time or reason, open children, what tellParent answered; if lost: now, '', the
+ * row's status.
  */
 const script = defineScript(
   'finishAttempt',
@@ -25,14 +29,15 @@ const script = defineScript(
     enqueueLua +
     settleLua +
     attemptLua +
+    treeLua +
     finishAttemptLua +
     `
 local root, row = KEYS[1], KEYS[2]
 local taskId, run, worker, started, kind, text, err, delayMs = unpack(ARGV, 1, 8)
-local status, detail = finishAttempt(row, run, worker, started, kind, text, err, delayMs)
+local group, lane, entryId, capType, taskType, version, member = unpack(ARGV, 9, 15)
+local status, detail = finishAttempt(root, row, run, worker, started, kind, text, err, delayMs, lane or '')
 if not status then return { now, '', detail or '' } end
 if KEYS[3] then
-  local group, lane, entryId, capType, taskType, version, member = unpack(ARGV, 9, 15)
   if status == 'pending' then
     if detail == '' then
       enqueue(root, group, lane, taskId, taskType, version)
@@ -45,7 +50,9 @@ else
   redis.call('ZREM', root .. 'leases', taskId)
   if status == 'pending' then redis.call('ZADD', root .. 'unqueued', int(now), taskId) end
 end
-return { now, status, detail }
+local parent = ''
+if status ~= 'pending' and status ~= 'waiting' then parent = tellParent(root, group or '', taskId, status) end
+return { now, status, detail, redis.call('HGET', row, 'oc') or '0', parent }
 `,
 )
 
@@ -85,7 +92,7 @@ export const finishAttempt = async (
   }
   const reply = await runScript(connection, script, scriptKeys, args)
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
-  const [at, status, detail] = reply as [number, TaskStatus | '', string]
+  const [at, status, detail, open, parent] = reply as [number, TaskStatus | '', string, string, string]
   if (status === '') return { kind: 'lost', ...(detail && { status: detail as TaskStatus }) }
   return {
     kind: 'finished',
@@ -93,6 +100,8 @@ export const finishAttempt = async (
     at,
     ...(status === 'pending' && detail && { notBefore: Number(detail) }),
     ...(status === 'cancelled' && detail && { cancelReason: detail }),
+    ...(Number(open) > 0 && { openChildren: Number(open) }),
+    ...parentOf(parent),
   }
 }
 
@@ -110,5 +119,9 @@ const outcomeFields = (outcome: FinishAttempt['outcome']): [string, string, stri
       return ['cancelled', '', outcome.error ? JSON.stringify(outcome.error) : '', '0']
     case 'released':
       return ['released', '', '', String(Math.ceil(outcome.delayMs ?? 0))]
+    case 'suspended':
+      return ['suspended', JSON.stringify(outcome.awaiting), '', '0']
+    case 'parked':
+      return ['parked', '', '', String(Math.ceil(outcome.delayMs))]
   }
 }

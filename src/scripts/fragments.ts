@@ -98,13 +98,14 @@ end
 `
 
 /**
- * Needs the clock and the attempts. Begins the next attempt of a pending row, or takes a running one over whose lease
- * is over. Answers a word: begun, cancelled, missing, stale, owned; and the attempt's number, the row's status, or the
- * end of the lease that stands in the way.
+ * Needs the clock, the attempts and the tree. Begins the next attempt of a pending row, or takes a running one over
+ * whose lease is over. A child whose parent is over is cancelled instead. Answers a word: begun, cancelled, missing, stale, owned; and the attempt's number, what tellParent
+ * answered, the row's status, or the end of the lease that stands in the way.
  */
 export const beginAttemptLua = `
-local function beginAttempt(row, worker, visibilityMs, redelivered)
-  local head = redis.call('HMGET', row, 's', 'd', 'run')
+local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered)
+  local row = root .. 'row:' .. taskId
+  local head = redis.call('HMGET', row, 's', 'd', 'run', 'sp', 'pa')
   local status = head[1]
   if not status then return 'missing', '' end
   local run = tonumber(head[3]) or 0
@@ -113,90 +114,21 @@ local function beginAttempt(row, worker, visibilityMs, redelivered)
     closeAttempt(row, run, 't')
     if status == 'cancelling' then
       redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
-      return 'cancelled', int(run)
+      return 'cancelled', tellParent(root, group, taskId, 'cancelled')
     end
     redis.call('HINCRBY', row, 'l', 1)
   elseif status ~= 'pending' then
     return 'stale', status
+  elseif head[4] then
+    local parent = redis.call('HGET', root .. 'row:' .. head[5], 's')
+    if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
+      redis.call('HSET', row, 's', 'cancelled', 'x', int(now), 'cr', 'parent-ended')
+      return 'cancelled', tellParent(root, group, taskId, 'cancelled')
+    end
   end
   run = int(run + 1)
   redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,
     'a' .. run, attemptText(int(now), '', 'i', worker, ''))
   return 'begun', run
-end
-`
-
-/**
- * Needs the clock and the attempts. Ends attempt `run`, if it is still the row's present one. `kind` is succeeded,
- * failed, retry, cancelled or released; `text` is the result or the row's error as JSON ('' for none), `err` the
- * attempt's error as JSON. A row that was told to cancel ends as cancelled, whatever happened. Answers nil for a lost
- * attempt (and the status), else the new status, and the due time of a pending row ('' for at once) or the reason of a
- * cancelled one.
- */
-export const finishAttemptLua = `
-local function finishAttempt(row, run, worker, started, kind, text, err, delayMs)
-  local head = redis.call('HMGET', row, 's', 'run')
-  local status = head[1]
-  if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
-  local stamp = int(now)
-  if status == 'cancelling' or kind == 'cancelled' then
-    redis.call('HSET', row, 's', 'cancelled', 'x', stamp, 'a' .. run, attemptText(started, stamp, 'c', worker, err))
-    return 'cancelled', redis.call('HGET', row, 'cr') or ''
-  end
-  if kind == 'succeeded' then
-    if text == '' then
-      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'a' .. run, attemptText(started, stamp, 's', worker, ''))
-    else
-      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'r', text,
-        'a' .. run, attemptText(started, stamp, 's', worker, ''))
-    end
-    return 'succeeded', ''
-  end
-  if kind == 'failed' then
-    redis.call('HSET', row, 's', 'failed', 'x', stamp, 'e', text, 'a' .. run,
-      attemptText(started, stamp, 'f', worker, err))
-    redis.call('HINCRBY', row, 'f', 1)
-    return 'failed', ''
-  end
-  local letter = 'r'
-  if kind == 'retry' then
-    letter = 'f'
-    redis.call('HINCRBY', row, 'f', 1)
-  end
-  local due = ''
-  if tonumber(delayMs) > 0 then
-    due = int(now + delayMs)
-    redis.call('HSET', row, 'n', due)
-  else
-    redis.call('HDEL', row, 'n')
-  end
-  redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, stamp, letter, worker, err))
-  return 'pending', due
-end
-`
-
-/**
- * Needs the clock and the attempts. Asks for a cancel: a row with a living owner becomes cancelling, any other cancelled at once. Logs the
- * reason. Answers unknown, unchanged, cancelling or cancelled.
- */
-export const cancelLua = `
-local function cancel(row, reason, event)
-  local status, deadline, run = unpack(redis.call('HMGET', row, 's', 'd', 'run'))
-  if not status then return 'unknown' end
-  if status == 'cancelled' or status == 'succeeded' or status == 'failed' or status == 'cancelling' then
-    return 'unchanged'
-  end
-  redis.call('RPUSH', row .. ':events', (string.gsub(event, '"at":0', '"at":' .. int(now), 1)))
-  redis.call('LTRIM', row .. ':events', -1000, -1)
-  if reason ~= '' then redis.call('HSET', row, 'cr', reason) end
-  if status == 'running' then
-    if (tonumber(deadline) or 0) > now then
-      redis.call('HSET', row, 's', 'cancelling')
-      return 'cancelling'
-    end
-    closeAttempt(row, run, 't')
-  end
-  redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
-  return 'cancelled'
 end
 `

@@ -3,7 +3,8 @@ import type { Keys } from '../keys/keys.js'
 import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
 import { takeEntryLua } from './takeEntry.js'
-import { bellLua, clockLua, enqueueLua, settleLua, attemptLua, beginAttemptLua } from './fragments.js'
+import { treeLua } from './treeLua.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
@@ -23,6 +24,7 @@ const script = defineScript(
     enqueueLua +
     settleLua +
     attemptLua +
+    treeLua +
     beginAttemptLua +
     takeEntryLua +
     `

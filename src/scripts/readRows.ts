@@ -7,16 +7,17 @@ import { decodeRow } from '../rows/rowCodec.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
- * Reads rows with their stored events, each as of one instant.
+ * Reads rows with their stored events and their children, each as of one instant.
  *
- * KEYS: the rows. Returns: for each row its fields and values, and its events.
+ * KEYS: the rows. Returns: for each row its fields and values, its events, and the ids of its children.
  */
 const script = defineScript(
   'readRows',
   `
 local rows = {}
 for i, key in ipairs(KEYS) do
-  rows[i] = { redis.call('HGETALL', key), redis.call('LRANGE', key .. ':events', 0, -1) }
+  rows[i] = { redis.call('HGETALL', key), redis.call('LRANGE', key .. ':events', 0, -1),
+    redis.call('LRANGE', key .. ':children', 0, -1) }
 end
 return rows
 `,
@@ -52,7 +53,7 @@ const readPage = async (
   )
   if (!Array.isArray(reply) || reply.length !== taskIds.length) throw new ScriptReplyError(script.name, reply)
   return taskIds.map((taskId, index) => {
-    const [row, events] = reply[index] as [string[], string[]]
-    return row.length === 0 ? undefined : decodeRow(taskId, row, events)
+    const [row, events, children] = reply[index] as [string[], string[], string[]]
+    return row.length === 0 ? undefined : decodeRow(taskId, row, { events, children })
   })
 }

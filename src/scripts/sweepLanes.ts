@@ -5,6 +5,7 @@ import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 import { takeEntryLua } from './takeEntry.js'
+import { treeLua } from './treeLua.js'
 
 /**
  * Claims entries whose owner has let them idle for longer than the visibility, at most one a free slot, and tells when
@@ -28,6 +29,7 @@ const script = defineScript(
     enqueueLua +
     settleLua +
     attemptLua +
+    treeLua +
     beginAttemptLua +
     takeEntryLua +
     `

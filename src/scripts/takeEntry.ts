@@ -3,7 +3,7 @@
  * taking one entry for the next free slot.
  *
  * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, type, version, word
- * of beginAttempt ('' where rows are not joint), attempt or lease end, row as a flat list of fields and values.
+ * of beginAttempt ('' where rows are not joint), what it answered with it, row as a flat list of fields and values.
  *
  * An entry without a task id is set aside in `dead`, one whose row is stale is settled, and one whose task somebody runs
  * is parked until the lease ends: none of them takes a slot.
@@ -62,7 +62,7 @@ local function take(lane, entryId, fields, deliveries, redelivered)
   local word, detail, row = '', '', {}
   if joint then
     local key = root .. 'row:' .. taskId
-    word, detail = beginAttempt(key, worker, lane.visibilityMs, redelivered)
+    word, detail = beginAttempt(root, group, taskId, worker, lane.visibilityMs, redelivered)
     if word == 'stale' then
       settle(root, group, lane.name, entryId, lane.capType)
       return false

@@ -20,6 +20,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
+import { runnerTreeSuite } from './runnerTreeSuite.js'
 
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
 export interface RunnersHarness {
@@ -34,6 +35,8 @@ const QUIET_MS = 400
 
 /** What any task runner has to do, whatever its queue and its store are. */
 export const runnerSuite = (name: string, makeRunners: (count: number) => Promise<RunnersHarness>): void => {
+  runnerTreeSuite(name, makeRunners)
+
   describe(`${name} as a task runner`, () => {
     const cleanups: Array<() => Promise<void>> = []
 

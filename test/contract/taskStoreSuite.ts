@@ -11,6 +11,8 @@ import {
 } from '@furystack/task-runner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { taskStoreTreeSuite } from './taskStoreTreeSuite.js'
+
 /** A store to be put through the suite. */
 export interface TaskStoreHarness {
   readonly store: TaskStore
@@ -30,6 +32,8 @@ const TERMINAL = ['succeeded', 'failed', 'cancelled'] as const
 
 /** What any store has to do, whatever it keeps its rows in. */
 export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
+  taskStoreTreeSuite(name, makeStore)
+
   describe(`${name} as a task store`, () => {
     let harness: TaskStoreHarness
     let store: TaskStore

@@ -226,7 +226,11 @@ describe('a worker that stops while Redis is away', () => {
         version: 1,
         handler: async (ctx) => {
           started = true
-          await ctx.sleep(600_000)
+          await new Promise((_resolve, reject) => {
+            ctx.cancellationSignal.addEventListener('abort', () => {
+              reject(new Error('stopped'))
+            })
+          })
         },
       }),
     ])

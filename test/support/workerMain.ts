@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
 import { createInjector } from '@furystack/inject'
 import { defineTaskHandler, TaskRunner } from '@furystack/task-runner'
@@ -32,7 +34,8 @@ const handlers = [
     version: 1,
     handler: async (ctx, ms: number) => {
       tell({ kind: 'start', taskId: ctx.taskId, type: 'sleep' })
-      await ctx.sleep(ms)
+      // Holds its slot; the sleep of the context would let go of it.
+      await setTimeout(ms, undefined, { signal: ctx.cancellationSignal })
       return process.pid
     },
   }),

@@ -14,6 +14,7 @@ const jointOver = (store: TaskStore) => {
     submit: (input) => (calls.push(['submit', input.id]), store.create(input)),
     start: (input) => (calls.push(['start', input.taskId]), store.start(input)),
     finish: ({ receipt }, input) => (calls.push(['finish', [receipt, input.outcome.kind]]), store.finishAttempt(input)),
+    spawn: (input) => (calls.push(['spawn', input.child.id]), store.spawnChild(input)),
     extend: (claims) => {
       calls.push(['extend', claims.length])
       return Promise.all(claims.map(({ input }) => store.extendAttempt(input)))
@@ -27,7 +28,7 @@ const setUp = () => {
   const memory = new MemoryTaskStore()
   const { calls, steps } = jointOver(memory)
   const forbid = () => Promise.reject(new Error('this step belongs to a joint one'))
-  const apart = ['start', 'beginAttempt', 'finishAttempt', 'extendAttempt', 'cancel'] as const
+  const apart = ['start', 'beginAttempt', 'finishAttempt', 'extendAttempt', 'cancel', 'spawnChild'] as const
   const outbox = ['markEnqueued', 'findUnqueued', 'expireAttempts'] as const
   const forbidden = Object.fromEntries([...apart, ...outbox].map((name) => [name, forbid]))
   const store = overrideStore(memory, forbidden)
@@ -71,7 +72,7 @@ describe('a core whose queue and store share a broker', () => {
     const { calls, register, submit, deliver, read } = setUp()
     const worker = register([
       handle(() => Promise.reject(new Error('no')), { retryPolicy: { maxAttempts: 2 } }),
-      handle(({ sleep }) => sleep(60_000), { type: 'slow', cancelOnDrain: true }),
+      handle(({ sleep }) => sleep(Infinity), { type: 'slow', cancelOnDrain: true }),
     ])
     const { id } = await submit()
     expect(await deliver(id)).toEqual({ kind: 'failed' })

@@ -13,6 +13,7 @@ import {
   type QueueAdapter,
   type ResultOf,
   type RetryPolicy,
+  type SettledChildResult,
   type TaskContext,
   type TaskHandlerDescriptor,
   type TaskUpdate,
@@ -86,6 +87,22 @@ describe('types', () => {
 
   it('give the result behind a child handle', () => {
     expectTypeOf<ResultOf<ChildHandle<{ pages: number }>>>().toEqualTypeOf<{ pages: number }>()
+  })
+
+  it('keep the results of awaited children apart', () => {
+    const use = async (ctx: TaskContext<unknown>) => {
+      const page = await ctx.spawnChild<string, { pages: number }>('page', 'a')
+      const size = await ctx.spawnChild<string, number>('size', 'a')
+      expectTypeOf(page).toEqualTypeOf<ChildHandle<{ pages: number }>>()
+      expectTypeOf(await ctx.awaitChildren([page, size])).toEqualTypeOf<[{ pages: number }, number]>()
+      const list: Array<ChildHandle<number>> = [size]
+      expectTypeOf(await ctx.awaitChildren(list)).toEqualTypeOf<number[]>()
+      expectTypeOf(await ctx.awaitChildren<Array<ChildHandle<number>>>(list)).toEqualTypeOf<number[]>()
+      const settled = await ctx.awaitChildrenSettled([page, size])
+      expectTypeOf(settled).toEqualTypeOf<[SettledChildResult<{ pages: number }>, SettledChildResult<number>]>()
+      expectTypeOf(await ctx.spawnChildAndAwait<string, number>('size', 'a')).toEqualTypeOf<number>()
+    }
+    expectTypeOf(use).toBeFunction()
   })
 
   it('name tokens like the types behind them', () => {

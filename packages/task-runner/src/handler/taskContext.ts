@@ -1,6 +1,11 @@
 import type { BlobRef, BlobStore } from '@furystack/blob-store'
 import type { Injector } from '@furystack/inject'
 
+import type { ChildHandle } from '../tree/childHandle.js'
+import type { ResultOf } from '../tree/resultOf.js'
+import type { SettledChildResult } from '../tree/settledChildResult.js'
+import type { SpawnOptions } from '../tree/spawnOptions.js'
+
 /**
  * What a handler is given for one run. Its members may be taken out of it and used on their own. Once the run has ended,
  * or has lost its task, they change nothing any more: the asynchronous ones reject, `reportProgress` does nothing.
@@ -53,7 +58,38 @@ export interface TaskContext<P> {
    */
   readonly allocateBlob: (suffix: string, options?: { contentType?: string }) => BlobRef
   /**
-   * Waits, at least `ms` milliseconds (any length). Rejects as soon as the signal fires, with its reason.
+   * Creates a child task; resolves when it is stored and will be run. Children that have not ended when their parent does
+   * are cancelled. Rejects once the task has been told to cancel.
+   */
+  readonly spawnChild: <I, O>(type: string, payload: I, options?: SpawnOptions) => Promise<ChildHandle<O>>
+  /**
+   * The results of children, in the order of their handles. Rejects with a `ChildTaskError` for the first one that failed
+   * or was cancelled, once all have ended.
+   *
+   * While it waits the run ends and gives its slot back; afterwards the handler is run again from the top, and everything
+   * that was recorded (children, results, `now`, `random`, `sleep`, `fetch`) is answered as before. The handler has to ask
+   * for the same in each run; one that does not fails with a `ReplayMismatchError`.
+   *
+   * @example
+   * const pages = await Promise.all(urls.map((url) => ctx.spawnChild<string, Page>('fetch-page', url)))
+   * return merge(await ctx.awaitChildren(pages))
+   */
+  readonly awaitChildren: <const H extends ReadonlyArray<ChildHandle<unknown>>>(
+    handles: H,
+  ) => Promise<{ -readonly [I in keyof H]: ResultOf<H[I]> }>
+  /** The same, but tells of each child how it ended instead of rejecting. */
+  readonly awaitChildrenSettled: <const H extends ReadonlyArray<ChildHandle<unknown>>>(
+    handles: H,
+  ) => Promise<{ -readonly [I in keyof H]: SettledChildResult<ResultOf<H[I]>> }>
+  readonly spawnChildAndAwait: <I, O>(type: string, payload: I, options?: SpawnOptions) => Promise<O>
+  /** The time of the first run that asked. */
+  readonly now: () => Date
+  /** From 0 up to 1, the same in each run. */
+  readonly random: () => number
+  /**
+   * Waits, at least `ms` milliseconds (any length) from the first run that asked. A long sleep (more than five seconds,
+   * unless the runner was told otherwise) gives the slot back, and the handler is run again from the top when it is over.
+   * Rejects as soon as the signal fires, with its reason.
    */
   readonly sleep: (ms: number) => Promise<void>
   /**
@@ -61,4 +97,9 @@ export interface TaskContext<P> {
    * handler has to let pass. No attempt is spent.
    */
   readonly notNow: (delayMs: number) => never
+  /**
+   * The platform's `fetch`, whose response is read to its end and recorded: it is called once, and stops with the run.
+   * A retry after a failed attempt repeats calls that were rejected or answered with a status from 400.
+   */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
 }

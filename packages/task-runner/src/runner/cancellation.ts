@@ -1,9 +1,19 @@
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import type { CancelResult, CancelTask } from '../store/cancelTask.js'
+import { isTerminalStatus, type TerminalStatus } from '../task/taskStatus.js'
 import type { RunnerParts } from './runnerParts.js'
+import { tellParent } from './tellParent.js'
 
 /** Rows that are cancelled at the same time, at most. */
 const BATCH = 64
+/** Children that are looked at together. */
+const PAGE = 500
+
+const REASONS: Readonly<Record<TerminalStatus, string>> = {
+  succeeded: 'parent-completed',
+  failed: 'parent-failed',
+  cancelled: 'parent-cancelled',
+}
 
 /** One node of the tree, and whose child it was reached as. */
 interface Node {
@@ -21,18 +31,40 @@ export class Cancellation {
 
   /** Rejects if a row could not be written; the other rows are done all the same. */
   async cancel(rootId: string, reason: string | undefined): Promise<void> {
+    await this.#cancelAll([{ taskId: rootId, parentId: undefined }], rootId, reason)
+  }
+
+  /** Cancels the children of a task that has ended, with all their descendants. Reports trouble, never rejects. */
+  async reap(parentId: string, status: TerminalStatus): Promise<void> {
+    try {
+      const { store } = this.parts
+      const childIds = (await store.get(parentId))?.task.childTaskIds ?? []
+      const open: Node[] = []
+      for (let from = 0; from < childIds.length; from += PAGE) {
+        for (const child of await store.getMany(childIds.slice(from, from + PAGE))) {
+          if (child && !isTerminalStatus(child.task.status)) open.push({ taskId: child.task.id, parentId })
+        }
+      }
+      await this.#cancelAll(open, parentId, REASONS[status])
+    } catch (error) {
+      this.parts.report('reap', error)
+    }
+  }
+
+  async #cancelAll(roots: Node[], rootId: string, reason: string | undefined): Promise<void> {
     const idsByType = new Map<string, string[]>()
     const failures: unknown[] = []
     const seen = new Set([rootId])
-    let level: Node[] = [{ taskId: rootId, parentId: undefined }]
+    let level = roots
     while (level.length > 0) {
       const next: Node[] = []
       for (let from = 0; from < level.length; from += BATCH) {
         const batch = level.slice(from, from + BATCH)
         const results = await Promise.allSettled(batch.map(({ taskId }) => this.#write(taskId, reason)))
+        await Promise.all(results.map((settled, index) => this.#tellParent(batch[index]!.taskId, settled)))
         for (const [index, settled] of results.entries()) {
           if (settled.status === 'rejected') failures.push(settled.reason)
-          else next.push(...this.#apply(batch[index]!, settled.value, idsByType, rootId))
+          else for (const child of this.#apply(batch[index]!, settled.value, idsByType, rootId)) next.push(child)
         }
       }
       level = next.filter(({ taskId }) => !seen.has(taskId) && seen.add(taskId))
@@ -46,6 +78,12 @@ export class Cancellation {
     const { joint, store } = this.parts
     const input: CancelTask = reason === undefined ? { taskId } : { taskId, reason }
     return joint === undefined ? store.cancel(input) : joint.cancel(input)
+  }
+
+  async #tellParent(taskId: string, settled: PromiseSettledResult<CancelResult>): Promise<void> {
+    if (settled.status === 'rejected' || settled.value.kind !== 'cancelled') return
+    const { at, parent } = settled.value
+    await tellParent(this.parts, { taskId, status: 'cancelled', at }, parent)
   }
 
   /** Answers the children, which are looked at below a terminal task as well: they may have outlived it. */

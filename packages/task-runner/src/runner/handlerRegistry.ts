@@ -9,6 +9,12 @@ export class HandlerRegistry {
     this.#byType.set(handler.type, versions.set(handler.version, handler))
   }
 
+  /** The newest version of a type that is known here. */
+  newestVersion(type: string): number | undefined {
+    const versions = this.#byType.get(type)
+    return versions && Math.max(...versions.keys())
+  }
+
   find(type: string, version: number): AnyTaskHandlerDescriptor | undefined {
     return this.#byType.get(type)?.get(version)
   }

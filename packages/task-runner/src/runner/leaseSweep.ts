@@ -1,6 +1,7 @@
-import type { StoredTask } from '../store/storedTask.js'
+import type { ExpiredTask, StoredTask } from '../store/storedTask.js'
 import { Periodic } from '../time/periodic.js'
 import type { RunnerParts } from './runnerParts.js'
+import { tellParent } from './tellParent.js'
 
 const PAGE = 100
 
@@ -34,12 +35,14 @@ export class LeaseSweep implements Disposable {
     }
   }
 
-  async #expire(stored: StoredTask): Promise<void> {
-    const { task, cancelReason } = stored
+  async #expire(stored: ExpiredTask): Promise<void> {
+    const { task, cancelReason, openChildren, parent } = stored
     this.onExpired(stored)
     const at = Date.parse(task.attempts.at(-1)?.finishedAt ?? task.terminalAt ?? new Date().toISOString())
     this.parts.updates.status(task.type, task.id, task.status, at, cancelReason)
     if (task.status === 'pending') return this.parts.dispatcher.tryDispatch(task)
     this.parts.telemetry.emit('onTaskCancelled', { taskId: task.id, type: task.type })
+    if (openChildren !== undefined) await this.parts.reapOrphans(task.id, 'cancelled')
+    await tellParent(this.parts, { taskId: task.id, status: 'cancelled', at }, parent)
   }
 }

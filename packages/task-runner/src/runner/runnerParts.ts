@@ -6,7 +6,9 @@ import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { TaskRunnerTelemetry } from '../telemetry/taskRunnerTelemetry.js'
+import type { TerminalStatus } from '../task/taskStatus.js'
 import type { Dispatcher } from './dispatcher.js'
+import type { HandlerRegistry } from './handlerRegistry.js'
 import type { CoreSettings } from './taskRunnerCoreOptions.js'
 import type { Updates } from './updates.js'
 
@@ -21,6 +23,9 @@ export interface RunnerParts {
   readonly telemetry: TaskRunnerTelemetry
   readonly updates: Updates
   readonly dispatcher: Dispatcher
+  readonly registry: HandlerRegistry
+  /** Cancels the open children of a task that has ended. Reports trouble, never rejects. */
+  readonly reapOrphans: (parentId: string, status: TerminalStatus) => Promise<void>
   readonly settings: CoreSettings
   readonly report: ReportError
 }

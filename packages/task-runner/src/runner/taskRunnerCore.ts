@@ -77,6 +77,8 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       telemetry,
       updates: new Updates(bus, report),
       dispatcher: new Dispatcher(adapter, store, report),
+      registry: this.#registry,
+      reapOrphans: (parentId, status) => this.#cancellation.reap(parentId, status),
       settings,
       report,
     }

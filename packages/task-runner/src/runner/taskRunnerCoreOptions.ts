@@ -17,6 +17,11 @@ export interface TaskRunnerCoreOptions {
   heartbeatIntervalMs?: number
   /** Lost attempts (worker died or stood still) after which a task fails for good; Infinity: never. @default 5 */
   maxLostAttempts?: number
+  /**
+   * A handler's `sleep` that is longer gives its slot back, and the handler is run again when it is over; Infinity: it
+   * never does. @default 5_000
+   */
+  parkSleepsAfterMs?: number
   /** How long `Worker[Symbol.asyncDispose]` lets handlers go on before their signals fire. @default 10_000 */
   drainTimeoutMs?: number
   /** How long a disposal waits for handlers whose signal has fired, before it takes their task away. @default 5_000 */
@@ -46,6 +51,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
     sweepIntervalMs: number('sweepIntervalMs', 1_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
     maxLostAttempts: number('maxLostAttempts', 5, 1, OFF),
+    parkSleepsAfterMs: number('parkSleepsAfterMs', 5_000, 0, OFF),
     drainTimeoutMs: number('drainTimeoutMs', 10_000, 0, 'no limit'),
     abortTimeoutMs: number('abortTimeoutMs', 5_000, 0, 'no limit'),
     capabilityCheck,

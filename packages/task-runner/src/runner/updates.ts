@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { CrossNodeBus } from '@furystack/cross-node-bus'
 
-import type { TaskStatus } from '../task/taskStatus.js'
+import type { TaskStatus, TerminalStatus } from '../task/taskStatus.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import { BusFeeds } from './busFeeds.js'
@@ -51,6 +51,16 @@ export class Updates implements Disposable {
     this.#send(topicsOf(type).progress, { kind: 'progress', taskId, percent, meta, at: time, via })
   }
 
+  /** Tells a parent's subscribers of a child that was spawned. */
+  spawnedChild(type: string, taskId: string, childTaskId: string, at: number): void {
+    this.#tell(type, { kind: 'spawned-child', taskId, childTaskId, at: new Date(at).toISOString() })
+  }
+
+  /** Tells a parent's subscribers of a child that has ended. */
+  childCompleted(type: string, taskId: string, childTaskId: string, status: TerminalStatus, at: number): void {
+    this.#tell(type, { kind: 'child-completed', taskId, childTaskId, status, at: new Date(at).toISOString() })
+  }
+
   /** Asks whoever runs one of these tasks to stop. */
   requestCancel(type: string, taskIds: readonly string[], reason: string | undefined): void {
     this.#send(topicsOf(type).cancel, { taskIds, reason })
@@ -96,6 +106,11 @@ export class Updates implements Disposable {
 
   get #hasListeners(): boolean {
     return this.#byTask.size > 0 || this.#byType.size > 0
+  }
+
+  #tell(type: string, update: TaskUpdate): void {
+    if (this.#hasListeners) this.#deliver(type, update)
+    this.#send(topicsOf(type).status, { ...update, via: this.#via })
   }
 
   #deliver(type: string, update: TaskUpdate): void {

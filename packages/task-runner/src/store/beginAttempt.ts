@@ -1,4 +1,5 @@
 import type { TaskStatus } from '../task/taskStatus.js'
+import type { ParentUpdate } from './parentUpdate.js'
 import type { StoredTask } from './storedTask.js'
 
 /** Begins the next attempt of a pending task, or takes a running one over from an owner whose lease is over. */
@@ -12,11 +13,12 @@ export interface BeginAttempt {
 
 /**
  * - `begun`: the caller owns attempt number `attempt` of the row; an open attempt before it is `timed-out` now.
- * - `cancelled`: the row was `cancelling` with no living owner and is `cancelled` now; nothing is to be run.
+ * - `cancelled`: the row was `cancelling` with no living owner, or was spawned by a task that is over; it is `cancelled`
+ *   now, and nothing is to be run.
  * - `refused`: `missing` no such row; `stale` the row is a draft, waiting or terminal; `owned` somebody holds a live
  *   lease on it, until `leaseUntil` (epoch milliseconds).
  */
 export type BeginResult =
   | { kind: 'begun'; stored: StoredTask; attempt: number; at: number }
-  | { kind: 'cancelled'; stored: StoredTask; at: number }
+  | { kind: 'cancelled'; stored: StoredTask; at: number; parent?: ParentUpdate }
   | { kind: 'refused'; reason: 'missing' | 'stale' | 'owned'; status?: TaskStatus; leaseUntil?: number }

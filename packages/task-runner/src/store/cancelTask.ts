@@ -1,3 +1,4 @@
+import type { ParentUpdate } from './parentUpdate.js'
 import type { StoredTask } from './storedTask.js'
 
 /** Asks for a cancel; the reason is logged in any case, empty or not. */
@@ -12,7 +13,7 @@ export interface CancelTask {
  * - `unchanged`: it is terminal, or was `cancelling` already.
  */
 export type CancelResult =
-  | { kind: 'cancelled'; stored: StoredTask; at: number }
+  | { kind: 'cancelled'; stored: StoredTask; at: number; parent?: ParentUpdate }
   | { kind: 'cancelling'; stored: StoredTask; at: number }
   | { kind: 'unchanged'; stored: StoredTask }
   | { kind: 'unknown' }

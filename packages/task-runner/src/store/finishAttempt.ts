@@ -1,4 +1,5 @@
 import type { TaskStatus } from '../task/taskStatus.js'
+import type { ParentUpdate } from './parentUpdate.js'
 
 /** An error as attempts keep it. */
 export interface AttemptError {
@@ -14,12 +15,16 @@ export interface AttemptError {
  * - `failed`, to run again after `retryDelayMs`, or for good without it.
  * - `cancelled`: the handler stopped because it was told to.
  * - `released`: given back unfinished; runs again after `delayMs` (default 0) and counts against no limit.
+ * - `suspended`: waits until the awaited children have ended; those that have already are found out in the same step.
+ * - `parked`: sleeps for `delayMs`, and runs again. Neither of the last two counts against a limit.
  */
 export type AttemptOutcome =
   | { kind: 'succeeded'; resultJson?: string }
   | { kind: 'failed'; error: AttemptError; retryDelayMs?: number }
   | { kind: 'cancelled'; error?: AttemptError }
   | { kind: 'released'; delayMs?: number }
+  | { kind: 'suspended'; awaiting: readonly string[] }
+  | { kind: 'parked'; delayMs: number }
 
 /** Ends one attempt and moves its row on, in one conditional write fenced by `attempt`. */
 export interface FinishAttempt {
@@ -34,9 +39,19 @@ export interface FinishAttempt {
 
 /**
  * - `finished`: the row has `status` now. It is `cancelled` for every outcome when a cancel came first.
- *   `notBefore` (epoch milliseconds) is set when the task is `pending` again with a delay.
+ *   `notBefore` (epoch milliseconds) is set when the task is `pending` again with a delay. A suspended one is `waiting`,
+ *   or `pending` at once if none of the awaited children is open any more. `openChildren` counts the children that have
+ *   not ended; without it there are none.
  * - `lost`: the attempt was no longer the row's present one, or the row is terminal or gone; nothing was changed.
  */
 export type FinishResult =
-  | { kind: 'finished'; status: TaskStatus; at: number; notBefore?: number; cancelReason?: string }
+  | {
+      kind: 'finished'
+      status: TaskStatus
+      at: number
+      notBefore?: number
+      cancelReason?: string
+      openChildren?: number
+      parent?: ParentUpdate
+    }
   | { kind: 'lost'; status?: TaskStatus }

@@ -3,12 +3,13 @@ import type { CancelResult, CancelTask } from './cancelTask.js'
 import type { CreateResult, CreateTask } from './createTask.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
+import type { SpawnChild, SpawnResult } from './spawnChild.js'
 import type { StartResult, StartTask } from './startTask.js'
 
 /**
  * The steps that a transport and a store take as one atomic step because they share a broker. A core that is given them
  * uses them in place of the separate pairs (row, then entry), so that no crash can come between the two, and finds
- * {@link ClaimedTask.begun} on every claim.
+ * {@link ClaimedTask.begun} on every claim. A step that wakes a parent adds the parent's entry as well.
  */
 export interface JointSteps {
   /**
@@ -27,6 +28,8 @@ export interface JointSteps {
   finish(claim: ClaimedTask, input: FinishAttempt): Promise<FinishResult>
   /** Extends both the claim's visibility and the attempt's lease, for all given claims together, answers in order. */
   extend(claims: ReadonlyArray<{ claim: ClaimedTask; input: ExtendAttempt }>): Promise<ExtendResult[]>
+  /** The child, its place in the parent, the parent's step, and the child's entry. */
+  spawn(input: SpawnChild): Promise<SpawnResult>
   /** Cancels, and takes the entry of a parked task out of the schedule. */
   cancel(input: CancelTask): Promise<CancelResult>
 }

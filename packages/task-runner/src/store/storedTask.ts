@@ -1,6 +1,10 @@
 import type { Task } from '../task/task.js'
+import type { ParentUpdate } from './parentUpdate.js'
 
-/** A task with the counters that the core decides by. */
+/**
+ * A task with the counters that the core decides by. In the answer to a claim the task may come without the ids of its
+ * children and without stored events, which nobody needs there.
+ */
 export interface StoredTask {
   task: Task
   /** Attempts that ended in failure. The retry policy counts these. */
@@ -9,4 +13,11 @@ export interface StoredTask {
   losses: number
   /** What the canceller gave as its reason, while `cancelling` and after. */
   cancelReason?: string
+  /** Children that have not ended; absent for none. */
+  openChildren?: number
+  /** Whether steps have been recorded. */
+  hasSteps?: boolean
 }
+
+/** A row whose lease has been ended, and what that did to its parent. */
+export type ExpiredTask = StoredTask & { parent?: ParentUpdate }

@@ -5,8 +5,10 @@ import type { CancelResult, CancelTask } from './cancelTask.js'
 import type { CreateResult, CreateTask } from './createTask.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
+import type { RecordedStep, RecordStep, RecordStepResult } from './recordStep.js'
+import type { SpawnChild, SpawnResult } from './spawnChild.js'
 import type { StartResult, StartTask } from './startTask.js'
-import type { StoredTask } from './storedTask.js'
+import type { ExpiredTask, StoredTask } from './storedTask.js'
 
 /**
  * Where task rows live. It speaks in transitions: each operation is one atomic conditional write that answers with the
@@ -14,6 +16,9 @@ import type { StoredTask } from './storedTask.js'
  *
  * Times are the store's own clock: a store that several processes share uses one clock for all of them. What comes back
  * is always a fresh copy.
+ *
+ * Whatever ends a task also tells its parent, in the same write: the parent's history gets a `child-completed`, and a
+ * parent that waited for this child as its last one becomes pending, marked as not yet enqueued.
  *
  * Operations reject only for trouble of the store itself (it cannot be reached, it refused the write).
  *
@@ -40,6 +45,12 @@ export interface TaskStore {
   extendAttempt(input: ExtendAttempt): Promise<ExtendResult>
   cancel(input: CancelTask): Promise<CancelResult>
 
+  /** The child's row, its place in the parent's, and the parent's step, in one conditional write. */
+  spawnChild(input: SpawnChild): Promise<SpawnResult>
+  recordStep(input: RecordStep): Promise<RecordStepResult>
+  /** All recorded steps of a task, in no particular order. */
+  readSteps(taskId: string): Promise<RecordedStep[]>
+
   /** Takes the mark "not yet enqueued" off a pending row. */
   markEnqueued(taskId: string): Promise<void>
   /** Pending rows that have carried the mark for longer than `olderThanMs`, oldest first. */
@@ -48,7 +59,7 @@ export interface TaskStore {
    * Ends the leases that have run out, oldest first: `running` rows become `pending` (marked as not yet enqueued, their
    * attempt `timed-out`), `cancelling` rows become `cancelled`. Each is one conditional write; answers what changed.
    */
-  expireAttempts(query: { limit: number }): Promise<StoredTask[]>
+  expireAttempts(query: { limit: number }): Promise<ExpiredTask[]>
 }
 
 /**

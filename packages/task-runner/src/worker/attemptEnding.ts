@@ -1,14 +1,16 @@
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import type { AttemptOutcome, FinishResult } from '../store/finishAttempt.js'
+import { tellParent } from '../runner/tellParent.js'
 import type { Task } from '../task/task.js'
-import type { TerminalStatus } from '../task/taskStatus.js'
+import { isTerminalStatus } from '../task/taskStatus.js'
 import { AttemptFinisher } from './attemptFinisher.js'
 import type { Run } from './run.js'
 
 const SUCCESS: ClaimOutcome = { kind: 'success' }
 const FAILED: ClaimOutcome = { kind: 'failed' }
 const CANCELLED: ClaimOutcome = { kind: 'cancelled' }
+const SUSPENDED: ClaimOutcome = { kind: 'suspended' }
 const REQUEUE: ClaimOutcome = { kind: 'requeue' }
 
 type Finished = FinishResult & { kind: 'finished' }
@@ -30,6 +32,7 @@ export class AttemptEnding {
     if (result.kind === 'lost') return this.lost(run)
     this.parts.updates.status(run.type, run.taskId, result.status, result.at, result.cancelReason)
     this.#tell(run, outcome, result)
+    await this.#tellFamily(run, result)
     switch (result.status) {
       case 'succeeded':
         return SUCCESS
@@ -37,6 +40,8 @@ export class AttemptEnding {
         return CANCELLED
       case 'failed':
         return FAILED
+      case 'waiting':
+        return SUSPENDED
       default:
         return this.#runAgain(task, outcome, result)
     }
@@ -55,11 +60,18 @@ export class AttemptEnding {
     const { joint, dispatcher } = this.parts
     if (outcome.kind !== 'released') {
       if (joint === undefined) await dispatcher.tryDispatch(task, notBefore)
-      return FAILED
+      return outcome.kind === 'failed' ? FAILED : SUSPENDED
     }
     // A joint step has put the entry back already. Otherwise the queue does, and until it has, the row stays marked.
     if (joint !== undefined || notBefore === undefined) return REQUEUE
     return { kind: 'requeue', notBefore: new Date(notBefore) }
+  }
+
+  /** Children that are still open are cancelled before a parent hears that its child has ended. */
+  async #tellFamily({ taskId }: Run, { status, at, openChildren, parent }: Finished): Promise<void> {
+    if (!isTerminalStatus(status)) return
+    if (openChildren !== undefined) await this.parts.reapOrphans(taskId, status)
+    await tellParent(this.parts, { taskId, status, at }, parent)
   }
 
   #tell(run: Run, outcome: AttemptOutcome, { status, at }: Finished): void {
@@ -69,11 +81,11 @@ export class AttemptEnding {
       const error = { name: outcome.error.name, message: outcome.error.message }
       telemetry.emit('onTaskFailed', { taskId, type, attempt, willRetry: status === 'pending', error })
     }
-    if (status === 'pending') return
+    if (!isTerminalStatus(status)) return
     if (status === 'cancelled') telemetry.emit('onTaskCancelled', { taskId, type })
     if (telemetry.hasListeners('onTaskCompleted')) {
       const durationMs = Math.max(0, at - run.startedAt)
-      telemetry.emit('onTaskCompleted', { taskId, type, status: status as TerminalStatus, attempt, durationMs })
+      telemetry.emit('onTaskCompleted', { taskId, type, status, attempt, durationMs })
     }
   }
 }

@@ -47,9 +47,15 @@ export class AttemptFinisher {
     const stored = await this.parts.store.get(taskId)
     const last = stored?.task.attempts.at(-1)
     if (stored === undefined || last?.attempt !== attempt || last.workerId !== workerId) return lost
-    const { task, cancelReason } = stored
+    const { task, cancelReason, openChildren } = stored
     if (!isTerminalStatus(task.status) || last.status === 'timed-out') return lost
     const at = Date.parse(task.terminalAt ?? task.submittedAt)
-    return { kind: 'finished', status: task.status, at, ...(cancelReason !== undefined && { cancelReason }) }
+    return {
+      kind: 'finished',
+      status: task.status,
+      at,
+      ...(cancelReason !== undefined && { cancelReason }),
+      ...(openChildren !== undefined && { openChildren }),
+    }
   }
 }

@@ -11,6 +11,8 @@ import { toAttemptError } from './toAttemptError.js'
 /** What the end of a handler, and whatever it was told before, make of its attempt. */
 export const attemptOutcomeOf = (run: Run, end: RunEnd, report: ReportError): AttemptOutcome => {
   if (end.kind === 'returned') return succeed(run, end.value, report)
+  if (end.kind === 'suspended') return { kind: 'suspended', awaiting: end.awaiting }
+  if (end.kind === 'parked') return { kind: 'parked', delayMs: end.delayMs }
   const { stop } = run
   if (stop?.kind === 'handBack') return { kind: 'released' }
   if (stop?.kind === 'cancel') {

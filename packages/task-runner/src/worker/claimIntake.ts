@@ -5,6 +5,7 @@ import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import { workerSatisfiesTags } from '../queue/workerSatisfiesTags.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
+import { tellParent } from '../runner/tellParent.js'
 import type { BeginResult } from '../store/beginAttempt.js'
 import type { Task } from '../task/task.js'
 import { GrowingDelays } from '../time/growingDelays.js'
@@ -63,7 +64,7 @@ export class ClaimIntake {
     return this.#decide(claim, begun)
   }
 
-  #decide(claim: ClaimedTask, begun: BeginResult): Intake {
+  #decide(claim: ClaimedTask, begun: BeginResult): Intake | Promise<Intake> {
     switch (begun.kind) {
       case 'begun':
         return this.#begun(begun)
@@ -83,9 +84,12 @@ export class ClaimIntake {
     return { kind: 'run', begun, handler }
   }
 
-  #cancelled({ stored: { task, cancelReason }, at }: BeginResult & { kind: 'cancelled' }): Intake {
+  async #cancelled({ stored, at, parent }: BeginResult & { kind: 'cancelled' }): Promise<Intake> {
+    const { task, cancelReason, openChildren } = stored
     this.parts.updates.status(task.type, task.id, 'cancelled', at, cancelReason)
     this.parts.telemetry.emit('onTaskCancelled', { taskId: task.id, type: task.type })
+    if (openChildren !== undefined) await this.parts.reapOrphans(task.id, 'cancelled')
+    await tellParent(this.parts, { taskId: task.id, status: 'cancelled', at }, parent)
     return answer({ kind: 'cancelled' })
   }
 

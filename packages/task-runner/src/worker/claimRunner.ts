@@ -14,12 +14,16 @@ import { HeartbeatTimer } from './heartbeatTimer.js'
 import { progressOfValue } from './progressOfValue.js'
 import { Run } from './run.js'
 import { RunContext } from './runContext.js'
+import { loadSteps } from './steps/openSteps.js'
 import { toAttemptError } from './toAttemptError.js'
 
 type Begun = BeginResult & { kind: 'begun' }
 
 /** Stands for the handler of an attempt that is only ended. */
 const NO_HANDLER = defineTaskHandler({ type: 'none', version: 1, handler: () => Promise.resolve() })
+
+/** A task whose steps could not be loaded is run again after this. */
+const TROUBLE_PAUSE_MS = 1_000
 
 /** What a run has to know about its worker. */
 export interface ClaimRunnerWorker {
@@ -55,12 +59,17 @@ export class ClaimRunner implements Disposable {
     if (losses >= this.parts.settings.maxLostAttempts) return this.#giveUp(run, task, losses)
     this.#announce(task, begun.at)
     this.#openRun(run)
+    if (begun.stored.hasSteps === true && !(await this.#loadSteps(run))) {
+      this.#closeRun(run)
+      return this.#ending.end(run, task, { kind: 'released', delayMs: TROUBLE_PAUSE_MS })
+    }
     const context = new RunContext(this.parts, this.#heartbeats, run, task.payload)
-    const end = await run.runHandler(() => handler.handler(context, task.payload) as unknown, {
+    let end = await run.runHandler(() => handler.handler(context, task.payload) as unknown, {
       onValue: (value) => context.reportProgress(progressOfValue(value, run.progress?.percent ?? 0)),
       onTeardownError: (error) => this.parts.report('handler', error),
     })
     this.#closeRun(run)
+    if (run.steps !== undefined) end = await run.steps.close(end)
     if (run.progress !== undefined) await run.progress.close()
     if (run.stop?.kind === 'lost') return this.#ending.lost(run)
     return this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts.report))
@@ -74,6 +83,17 @@ export class ClaimRunner implements Disposable {
 
   public [Symbol.dispose](): void {
     this.#heartbeats[Symbol.dispose]()
+  }
+
+  /** What the store does not give now is asked for by the next run. */
+  async #loadSteps(run: Run): Promise<boolean> {
+    try {
+      run.steps = await loadSteps(this.parts, run)
+      return true
+    } catch (error) {
+      this.parts.report('replay', error)
+      return false
+    }
   }
 
   #giveUp(run: Run, task: Task, losses: number): Promise<ClaimOutcome> {

@@ -9,12 +9,15 @@ import { TaskCancelledError } from '../errors/taskCancelledError.js'
 import { observeHandler } from './observeHandler.js'
 import type { ProgressReporter } from './progressReporter.js'
 import type { RunStop } from './runStop.js'
+import type { RunSteps } from './steps/runSteps.js'
 
-/** How a handler ended, or that its run was ended over its head. */
+/** How a handler ended, or that its run was ended over its head: given up, or to wait for children or a time. */
 export type RunEnd =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'abandoned' }
+  | { readonly kind: 'suspended'; readonly awaiting: readonly string[] }
+  | { readonly kind: 'parked'; readonly delayMs: number }
 
 /** Who takes what an Observable handler emits, and what its teardown throws. */
 export interface RunObserver {
@@ -32,6 +35,8 @@ export class Run {
   public readonly failures: number
   /** How long broker and store keep the task for this run, from each extension. */
   public readonly visibilityMs: number
+  /** When the run began, by the monotonic clock of this process. */
+  public readonly beganAt: number
   /** When the lease was extended last; by the monotonic clock of this process, as all that follows. */
   public extendedAt: number
   /** When the run has to be over. */
@@ -41,7 +46,10 @@ export class Run {
   public stop: RunStop | undefined
   /** The handler has ended; from here on its context does nothing. */
   public hasEnded = false
+  /** The run was ended while its handler stood still in a step, which is never settled then. */
+  public isCutOff = false
   public progress: ProgressReporter | undefined
+  public steps: RunSteps | undefined
   #controller: AbortController | undefined
   #end: ((end: RunEnd) => void) | undefined
   /** Unsubscribes from what an Observable handler returned. */
@@ -59,7 +67,8 @@ export class Run {
     this.startedAt = begun.at
     this.failures = begun.stored.failures
     this.visibilityMs = claim.visibilityTimeoutMs ?? handler.visibilityTimeoutMs
-    this.extendedAt = performance.now()
+    this.beganAt = performance.now()
+    this.extendedAt = this.beganAt
     this.timeoutAt = this.extendedAt + (handler.attemptTimeoutMs ?? Infinity)
   }
 
@@ -97,6 +106,13 @@ export class Run {
   /** Ends the run while the handler goes on: it ignored its signal for too long. */
   abandon(): void {
     this.#end?.({ kind: 'abandoned' })
+  }
+
+  /** Ends the run while its handler stands still, so that no code of its own can get in between. */
+  cutOff(end: RunEnd): void {
+    if (this.hasEnded) return
+    this.isCutOff = true
+    this.#end?.(end)
   }
 
   /** Tells the handler to stop. The first reason stands, but a lost lease comes before any other. */

@@ -7,11 +7,18 @@ import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { LeaseLostError } from '../errors/leaseLostError.js'
 import { NotNowError } from '../errors/notNowError.js'
 import type { TaskContext } from '../handler/taskContext.js'
+import { stepIdentity } from '../replay/stepIdentity.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
-import { longTimeout } from '../time/longTimeout.js'
+import type { SpawnOptions } from '../tree/spawnOptions.js'
 import type { HeartbeatTimer } from './heartbeatTimer.js'
 import { ProgressReporter } from './progressReporter.js'
 import type { Run } from './run.js'
+import { awaitSettledStep, awaitStep } from './steps/awaitStep.js'
+import { fetchStep } from './steps/fetchStep.js'
+import { freshSteps } from './steps/openSteps.js'
+import type { RunSteps } from './steps/runSteps.js'
+import { sleepStep } from './steps/sleepStep.js'
+import { spawnStep } from './steps/spawnStep.js'
 
 /**
  * The context of one run. Its functions are made when they are asked for, so that they may be taken out of it without
@@ -55,6 +62,7 @@ export class RunContext<P> implements TaskContext<P> {
 
   get heartbeat(): TaskContext<P>['heartbeat'] {
     return async () => {
+      if (this.#run.isCutOff) return new Promise<void>(() => undefined)
       this.#assertUsable()
       await this.#heartbeats.extend(this.#run)
       this.#assertUsable()
@@ -78,11 +86,23 @@ export class RunContext<P> implements TaskContext<P> {
     }
   }
 
-  get sleep(): TaskContext<P>['sleep'] {
-    return async (ms) => {
-      this.#assertUsable()
-      await sleep(checkNumber('ms', ms, { min: 0, infinity: 'until the signal fires' }), this.#run.signal)
-      this.#assertUsable()
+  get spawnChild(): TaskContext<P>['spawnChild'] {
+    return (type, payload, options) => spawnStep(this.#steps, type, payload, options)
+  }
+
+  get awaitChildren(): TaskContext<P>['awaitChildren'] {
+    return (handles) => awaitStep(this.#steps, handles) as never
+  }
+
+  get awaitChildrenSettled(): TaskContext<P>['awaitChildrenSettled'] {
+    return (handles) => awaitSettledStep(this.#steps, handles) as never
+  }
+
+  get spawnChildAndAwait(): TaskContext<P>['spawnChildAndAwait'] {
+    return async <I, O>(type: string, payload: I, options?: SpawnOptions) => {
+      const handle = await spawnStep<O>(this.#steps, type, payload, options)
+      const [result] = await awaitStep(this.#steps, [handle])
+      return result as O
     }
   }
 
@@ -90,6 +110,29 @@ export class RunContext<P> implements TaskContext<P> {
     return (delayMs) => {
       throw new NotNowError(delayMs)
     }
+  }
+
+  get now(): TaskContext<P>['now'] {
+    return () => new Date(this.#steps.instant(stepIdentity.now(), () => new Date().toISOString()))
+  }
+
+  get random(): TaskContext<P>['random'] {
+    return () => this.#steps.instant(stepIdentity.random(), Math.random)
+  }
+
+  get sleep(): TaskContext<P>['sleep'] {
+    // Asynchronous, so that a refused argument rejects.
+    return async (ms) => sleepStep(this.#steps, checkNumber('ms', ms, { min: 0, infinity: 'until the signal fires' }))
+  }
+
+  get fetch(): TaskContext<P>['fetch'] {
+    return (url, init) => fetchStep(this.#steps, url, init)
+  }
+
+  /** Made when it is first needed, unless earlier runs have left something. */
+  get #steps(): RunSteps {
+    this.#run.steps ??= freshSteps(this.#parts, this.#run)
+    return this.#run.steps
   }
 
   #assertUsable(): void {
@@ -108,23 +151,3 @@ const blobKey = (taskId: string, suffix: unknown): string => {
   validateBlobKey(key)
   return key
 }
-
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    // The reason is one of the runner's own errors.
-    const abort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) return abort()
-    const onAbort = (): void => {
-      cancel()
-      abort()
-    }
-    const cancel = longTimeout(
-      () => {
-        signal.removeEventListener('abort', onAbort)
-        resolve()
-      },
-      ms,
-      { keepAlive: true },
-    )
-    signal.addEventListener('abort', onAbort, { once: true })
-  })

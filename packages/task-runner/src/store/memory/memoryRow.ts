@@ -3,6 +3,7 @@ import type { TaskError } from '../../task/task.js'
 import type { TaskEvent } from '../../task/taskEvent.js'
 import type { TaskStatus } from '../../task/taskStatus.js'
 import type { CreateTask } from '../createTask.js'
+import type { RecordedStep } from '../recordStep.js'
 
 /** A row as memory keeps it: what came as JSON text stays text, times are epoch milliseconds. */
 export interface MemoryRow {
@@ -24,4 +25,11 @@ export interface MemoryRow {
   failures: number
   losses: number
   cancelReason: string | undefined
+  /** Whether its parent's handler spawned it, and so counts it. */
+  readonly isSpawned: boolean
+  openChildren: number
+  /** While waiting: the awaited children as JSON, and those of them that have not ended. */
+  resumeToken: string | undefined
+  open: Set<string>
+  readonly steps: Map<string, RecordedStep>
 }

@@ -4,10 +4,13 @@ import type { CancelResult, CancelTask } from '../cancelTask.js'
 import type { CreateResult, CreateTask } from '../createTask.js'
 import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
 import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
+import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
+import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { StartResult, StartTask } from '../startTask.js'
-import type { StoredTask } from '../storedTask.js'
+import type { ExpiredTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
 import { MemoryRows } from './memoryRows.js'
+import { MemoryTree } from './memoryTree.js'
 import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
 import { toStoredTask } from './toStoredTask.js'
 
@@ -28,6 +31,7 @@ export class MemoryTaskStore implements TaskStore {
   public readonly shared = false
   readonly #now: () => number
   readonly #rows = new MemoryRows()
+  readonly #tree = new MemoryTree(this.#rows)
 
   constructor({ now = Date.now }: MemoryTaskStoreOptions = {}) {
     this.#now = now
@@ -74,13 +78,15 @@ export class MemoryTaskStore implements TaskStore {
       if (row === undefined) return { kind: 'lost' }
       if (open?.attempt !== attempt || open.workerId !== workerId) return { kind: 'lost', status: row.status }
       const at = this.#now()
-      this.#rows.settle(row, at, () => applyOutcome(row, outcome, at))
+      this.#rows.settle(row, at, () => applyOutcome(row, outcome, at, (childId) => this.#tree.isOpen(childId)))
       return {
         kind: 'finished',
         status: row.status,
         at,
         ...(row.status === 'pending' && row.notBefore !== undefined && { notBefore: row.notBefore }),
         ...(row.status === 'cancelled' && row.cancelReason !== undefined && { cancelReason: row.cancelReason }),
+        ...(row.openChildren > 0 && { openChildren: row.openChildren }),
+        ...this.#tree.tellParent(row, at),
       }
     })
   }
@@ -120,8 +126,20 @@ export class MemoryTaskStore implements TaskStore {
         closeAttempt(row, 'timed-out', at)
         moveTo(row, 'cancelled', at)
       })
-      return { kind: 'cancelled', stored: toStoredTask(row), at }
+      return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
     })
+  }
+
+  public spawnChild(input: SpawnChild): Promise<SpawnResult> {
+    return this.#step(() => this.#tree.spawn(input, this.#now()))
+  }
+
+  public recordStep(input: RecordStep): Promise<RecordStepResult> {
+    return this.#step(() => this.#tree.record(input, this.#now()))
+  }
+
+  public readSteps(taskId: string): Promise<RecordedStep[]> {
+    return this.#step(() => this.#tree.steps(taskId))
   }
 
   public markEnqueued(taskId: string): Promise<void> {
@@ -132,15 +150,15 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#rows.marked(this.#now() - olderThanMs, limit).map(toStoredTask))
   }
 
-  public expireAttempts({ limit }: { limit: number }): Promise<StoredTask[]> {
+  public expireAttempts({ limit }: { limit: number }): Promise<ExpiredTask[]> {
     return this.#step(() => {
       const now = this.#now()
-      const expired: StoredTask[] = []
+      const expired: ExpiredTask[] = []
       while (expired.length < limit) {
         const row = this.#rows.takeExpired(now)
         if (row === undefined) break
         this.#rows.settle(row, now, () => expireLease(row, now))
-        expired.push(toStoredTask(row))
+        expired.push({ ...toStoredTask(row), ...this.#tree.tellParent(row, now) })
       }
       return expired
     })
@@ -156,8 +174,11 @@ export class MemoryTaskStore implements TaskStore {
     if (isOpen) {
       if (!redelivered && leaseUntil > at) return { kind: 'refused', reason: 'owned', status, leaseUntil }
       this.#rows.settle(row, at, () => expireLease(row, at))
-      if (status === 'cancelling') return { kind: 'cancelled', stored: toStoredTask(row), at }
+      if (status === 'cancelling') {
+        return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
+      }
     }
+    if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
     const attempt = row.attempts.length + 1
     row.status = 'running'
     row.workerId = workerId

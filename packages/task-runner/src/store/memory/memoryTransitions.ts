@@ -6,7 +6,7 @@ import type { AttemptError, AttemptOutcome } from '../finishAttempt.js'
 import type { MemoryRow } from './memoryRow.js'
 
 /** The row that a creation makes at `now`. */
-export const newRow = (input: CreateTask, now: number): MemoryRow => ({
+export const newRow = (input: CreateTask, now: number, isSpawned = false): MemoryRow => ({
   created: { ...input, tags: [...input.tags], retentionPolicy: { ...input.retentionPolicy } },
   submittedAt: now,
   status: input.status,
@@ -24,6 +24,11 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   failures: 0,
   losses: 0,
   cancelReason: undefined,
+  isSpawned,
+  openChildren: 0,
+  resumeToken: undefined,
+  open: new Set(),
+  steps: new Map(),
 })
 
 /** Appends to the history of a row, of which the newest part is kept. */
@@ -51,6 +56,10 @@ export const closeAttempt = (row: MemoryRow, status: AttemptStatus, now: number,
 export const moveTo = (row: MemoryRow, status: TaskStatus, now: number): void => {
   row.status = status
   row.leaseUntil = undefined
+  if (status !== 'waiting') {
+    row.resumeToken = undefined
+    row.open.clear()
+  }
   if (status === 'pending') row.workerId = undefined
   if (isTerminalStatus(status)) row.terminalAt = now
 }
@@ -83,8 +92,29 @@ const fail = (row: MemoryRow, { error, retryDelayMs }: AttemptOutcome & { kind: 
   moveTo(row, 'failed', now)
 }
 
-/** What the end of an attempt makes of its row. A cancel that was asked for comes before whatever the handler did. */
-export const applyOutcome = (row: MemoryRow, outcome: AttemptOutcome, now: number): void => {
+const suspend = (
+  row: MemoryRow,
+  awaiting: readonly string[],
+  now: number,
+  isOpen: (taskId: string) => boolean,
+): void => {
+  closeAttempt(row, 'suspended', now)
+  row.open = new Set(awaiting.filter(isOpen))
+  if (row.open.size === 0) return becomePending(row, 0, now)
+  row.resumeToken = JSON.stringify(awaiting)
+  moveTo(row, 'waiting', now)
+}
+
+/**
+ * What the end of an attempt makes of its row. A cancel that was asked for comes before whatever the handler did.
+ * `isOpen` tells of a child whether it has yet to end.
+ */
+export const applyOutcome = (
+  row: MemoryRow,
+  outcome: AttemptOutcome,
+  now: number,
+  isOpen: (taskId: string) => boolean,
+): void => {
   if (row.status === 'cancelling') return cancelOpen(row, now, 'error' in outcome ? outcome.error : undefined)
   switch (outcome.kind) {
     case 'succeeded':
@@ -98,5 +128,10 @@ export const applyOutcome = (row: MemoryRow, outcome: AttemptOutcome, now: numbe
     case 'released':
       closeAttempt(row, 'released', now)
       return becomePending(row, outcome.delayMs ?? 0, now)
+    case 'suspended':
+      return suspend(row, outcome.awaiting, now, isOpen)
+    case 'parked':
+      closeAttempt(row, 'suspended', now)
+      return becomePending(row, outcome.delayMs, now)
   }
 }

@@ -34,11 +34,14 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   task.tags = [...created.tags]
   if (row.leaseUntil !== undefined) task.visibilityDeadline = iso(row.leaseUntil)
   if (row.workerId !== undefined) task.workerId = row.workerId
+  if (row.resumeToken !== undefined) task.resumeToken = row.resumeToken
   if (row.terminalAt !== undefined) task.terminalAt = iso(row.terminalAt)
   return {
     task,
     failures: row.failures,
     losses: row.losses,
+    ...(row.openChildren > 0 && { openChildren: row.openChildren }),
+    ...(row.steps.size > 0 && { hasSteps: true }),
     ...(row.cancelReason !== undefined && { cancelReason: row.cancelReason }),
   }
 }

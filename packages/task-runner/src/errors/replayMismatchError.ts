@@ -1,0 +1,25 @@
+import { NonRetryableError } from './nonRetryableError.js'
+
+/**
+ * A handler that was run again did not take the steps that its earlier run recorded, most often because its code has
+ * changed in between. The task has failed for good: to go on would repeat some steps and lose others.
+ *
+ * @example
+ * const task = await runner.get(taskId)
+ * if (task?.error?.name === 'ReplayMismatchError') await runner.submit({ ...task, payload: task.payload })
+ */
+export class ReplayMismatchError extends NonRetryableError {
+  public override readonly name = 'ReplayMismatchError'
+
+  constructor(
+    public readonly taskId: string,
+    /** Number of the recorded step, from 0. */
+    public readonly stepIndex: number,
+    /** The recorded step. */
+    public readonly expected: string,
+    /** What the handler did instead. */
+    public readonly found: string,
+  ) {
+    super(`Step ${stepIndex} of task ${taskId} was recorded as "${expected}", but its handler went on with "${found}"`)
+  }
+}

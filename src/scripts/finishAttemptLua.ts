@@ -1,0 +1,70 @@
+/**
+ * Needs the clock and the attempts. Ends attempt `run`, if it is still the row's present one. `kind` is succeeded,
+ * failed, retry, cancelled, released, parked or suspended; `text` is the result or the row's error as JSON ('' for
+ * none), or the awaited children as JSON; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was
+ * told to cancel ends as cancelled, whatever happened; one whose awaited children have all ended is pending, not
+ * waiting. Answers nil for a lost attempt (and the status), else the new status, and the due time of a pending row (''
+ * for at once) or the reason of a cancelled one.
+ */
+export const finishAttemptLua = `
+local function awaitOpen(root, row, awaiting)
+  local open, count = row .. ':open', 0
+  redis.call('DEL', open)
+  for _, childId in ipairs(cjson.decode(awaiting)) do
+    local status = redis.call('HGET', root .. 'row:' .. childId, 's')
+    if status and status ~= 'succeeded' and status ~= 'failed' and status ~= 'cancelled' then
+      redis.call('SADD', open, childId)
+      count = count + 1
+    end
+  end
+  return count
+end
+
+local function finishAttempt(root, row, run, worker, started, kind, text, err, delayMs, lane)
+  local head = redis.call('HMGET', row, 's', 'run')
+  local status = head[1]
+  if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
+  local stamp = int(now)
+  if status == 'cancelling' or kind == 'cancelled' then
+    redis.call('HSET', row, 's', 'cancelled', 'x', stamp, 'a' .. run, attemptText(started, stamp, 'c', worker, err))
+    return 'cancelled', redis.call('HGET', row, 'cr') or ''
+  end
+  if kind == 'succeeded' then
+    if text == '' then
+      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'a' .. run, attemptText(started, stamp, 's', worker, ''))
+    else
+      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'r', text,
+        'a' .. run, attemptText(started, stamp, 's', worker, ''))
+    end
+    return 'succeeded', ''
+  end
+  if kind == 'failed' then
+    redis.call('HSET', row, 's', 'failed', 'x', stamp, 'e', text, 'a' .. run,
+      attemptText(started, stamp, 'f', worker, err))
+    redis.call('HINCRBY', row, 'f', 1)
+    return 'failed', ''
+  end
+  local letter = 'r'
+  if kind == 'retry' then
+    letter = 'f'
+    redis.call('HINCRBY', row, 'f', 1)
+  elseif kind == 'parked' or kind == 'suspended' then
+    letter = 'u'
+  end
+  if kind == 'suspended' and awaitOpen(root, row, text) > 0 then
+    redis.call('HDEL', row, 'n')
+    redis.call('HSET', row, 's', 'waiting', 'w', text, 'ln', lane, 'a' .. run,
+      attemptText(started, stamp, letter, worker, ''))
+    return 'waiting', ''
+  end
+  local due = ''
+  if tonumber(delayMs) > 0 then
+    due = int(now + delayMs)
+    redis.call('HSET', row, 'n', due)
+  else
+    redis.call('HDEL', row, 'n')
+  end
+  redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, stamp, letter, worker, err))
+  return 'pending', due
+end
+`

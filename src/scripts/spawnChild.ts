@@ -1,0 +1,93 @@
+import type { SpawnChild, SpawnResult } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import { lane } from '../keys/lane.js'
+import { rowFieldsOf } from '../rows/rowCodec.js'
+import { bellLua, clockLua, enqueueLua } from './fragments.js'
+import { defineScript, runScript } from './runScript.js'
+
+/**
+ * Brings a child into being: its row and its entry, its place among the parent's children, the event on the parent, and
+ * the step that the parent's next run finds it by. Only for the parent's present attempt, unless that has been told to
+ * cancel.
+ *
+ * KEYS: 1 root, 2 the parent's row, 3 the child's row, 4 the parent's steps.
+ * ARGV: group ('': mark the child as not yet enqueued), attempt, name of the step, its JSON, event as JSON with "at":0 in
+ * front, the child's id, lane, type, version, then its row's fields and values.
+ * Returns: now, word (spawned, exists, lost, cancelling), reason of the cancel.
+ */
+const script = defineScript(
+  'spawnChild',
+  clockLua +
+    bellLua +
+    enqueueLua +
+    `
+local root, parent, row, steps = unpack(KEYS)
+local group, attempt, key, step, event, childId, lane, kind, version = unpack(ARGV, 1, 9)
+local status, run, reason = unpack(redis.call('HMGET', parent, 's', 'run', 'cr'))
+if run ~= attempt or (status ~= 'running' and status ~= 'cancelling') then return { now, 'lost', '' } end
+if redis.call('EXISTS', row) == 1 then return { now, 'exists', '' } end
+if status == 'cancelling' then return { now, 'cancelling', reason or '' } end
+
+redis.call('HSET', row, 'c', int(now), 'sp', '1', unpack(ARGV, 10))
+redis.call('HSET', steps, key, int(now) .. '|' .. step)
+redis.call('HSET', parent, 'st', '1')
+redis.call('HINCRBY', parent, 'oc', 1)
+redis.call('RPUSH', parent .. ':children', childId)
+redis.call('RPUSH', parent .. ':events', (string.gsub(event, '"at":0', '"at":' .. int(now), 1)))
+redis.call('LTRIM', parent .. ':events', -1000, -1)
+if group == '' then
+  redis.call('ZADD', root .. 'unqueued', int(now), childId)
+else
+  enqueue(root, group, lane, childId, kind, version)
+end
+return { now, 'spawned', '' }
+`,
+)
+
+/**
+ * The typed caller of the script above.
+ *
+ * @example
+ * await spawnChild(connection, keys('svc/'), 'runner', { parentId: 'a', attempt: 1, step, child })
+ */
+export const spawnChild = async (
+  connection: Connection,
+  keys: Keys,
+  group: string,
+  { parentId, attempt, step, child }: SpawnChild,
+): Promise<SpawnResult> => {
+  const event = JSON.stringify({ at: 0, kind: 'spawned-child', childTaskId: child.id, childType: child.type })
+  const to = lane(child.type, child.handlerVersion, child.tags)
+  const reply = await runScript(
+    connection,
+    script,
+    [keys.root, keys.row(parentId), keys.row(child.id), keys.steps(parentId)],
+    [
+      group,
+      String(attempt),
+      step.key,
+      step.json,
+      event,
+      child.id,
+      to.name,
+      child.type,
+      String(child.handlerVersion),
+      ...rowFieldsOf(child),
+    ],
+  )
+  if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
+  const [at, word, reason] = reply as [number, string, string]
+  switch (word) {
+    case 'spawned':
+      return { kind: 'spawned', at }
+    case 'exists':
+      return { kind: 'exists' }
+    case 'cancelling':
+      return { kind: 'refused', reason: 'cancelling', ...(reason && { cancelReason: reason }) }
+    default:
+      return { kind: 'refused', reason: 'lost' }
+  }
+}
