@@ -46,8 +46,13 @@ it.each([
       }),
     )
     service.work(handlers, { concurrency: 50 })
-    await Promise.all(handlers.map(({ type }) => service.runner.submit({ type, payload: 1, handlerVersion: 1 })))
+    const tasks = await Promise.all(
+      handlers.map(({ type }) => service.runner.submit({ type, payload: 1, handlerVersion: 1 })),
+    )
     await until(() => ran === 30, { timeoutMs: 10_000, description: 'all to run' })
+    const succeeded = async () =>
+      (await Promise.all(tasks.map(({ id }) => service.runner.get(id)))).every((task) => task?.status === 'succeeded')
+    await until(succeeded, { timeoutMs: 10_000, description: 'all to be settled' })
     const sent = await countCommands(service, 3_000)
     expect(total(sent) / 3, JSON.stringify(sent)).toBeLessThanOrEqual(perSecond)
 
