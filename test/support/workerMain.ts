@@ -48,7 +48,15 @@ const injector = createInjector()
 injector.bind(BlobStore, () => new InMemoryBlobStore())
 injector.bind(
   TaskRunner,
-  defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix: prefix, capabilityCheck: 'off', ...options }),
+  defineRedisTaskRunner({
+    client,
+    serviceName: 'test',
+    topicPrefix: prefix,
+    capabilityCheck: 'off',
+    // What sleeps here is meant to hold its slot.
+    parkSleepsAfterMs: Infinity,
+    ...options,
+  }),
 )
 const worker = injector
   .get(TaskRunner)
