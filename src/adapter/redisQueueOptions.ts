@@ -35,7 +35,8 @@ export interface RedisQueueOptions {
   /** How many tasks of a type may run at once in the whole fleet. @default {} */
   concurrencyLimits?: Readonly<Record<string, number>>
   /**
-   * How long a call waits for a connection, and for a reply before the connection is replaced, 100 to 600,000.
+   * How long a call waits for a connection, and for a reply before the connection is replaced, 100 to 600,000. Looked at
+   * four times in that span, and twice before a connection is given up, so it may take half as long again.
    * @default 5_000
    */
   commandDeadlineMs?: number

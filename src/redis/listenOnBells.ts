@@ -29,7 +29,7 @@ export function listenOnBells(
           out.complete()
         } else if (out.closed) {
           // Nobody waits for this answer any more, and a token that cannot be put back is only a wake-up lost:
-          // idle workers look by themselves once a second.
+          // idle workers look by themselves, at the latest after a second or `blockMs`.
           ringBell(commands, bell).catch(() => undefined)
         } else {
           out.next(bell === keys.scheduleBell ? 'schedule' : 'lanes')
