@@ -34,7 +34,7 @@ injector.bind(
     concurrencyLimits: CONCURRENCY_LIMITS,
     drainTimeoutMs: 1_000,
     // The bus that is bound by default, and this blob store, end at the process. Then updates and requests to cancel do
-    // not reach other processes, of which the runner would warn. Rows and queue are shared, and nothing else is used.
+    // not reach other processes, so the runner would refuse. Rows and queue are shared, and nothing else is used.
     capabilityCheck: 'off',
   }),
 )

@@ -2,7 +2,12 @@ import { InMemoryBlobStore } from '@furystack/blob-store'
 import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { describe, expect, it, vi } from 'vitest'
 
-import { assertCapabilities, InvalidArgumentError, type TaskRunnerCoreOptions } from '../src/index.js'
+import {
+  assertCapabilities,
+  InvalidArgumentError,
+  MissingCapabilityError,
+  type TaskRunnerCoreOptions,
+} from '../src/index.js'
 import { FakeQueueAdapter } from './support/fakeQueueAdapter.js'
 import { setUpCore } from './support/setUpCore.js'
 
@@ -15,6 +20,9 @@ describe('assertCapabilities', () => {
     expect(() => assertCapabilities(runner, blobs(false), bus(true))).toThrow(/cross-node-accessible/)
     expect(() => assertCapabilities(runner, blobs(true), bus(false))).toThrow(/cross-node bus/)
     expect(() => assertCapabilities(runner, blobs(true), bus(true))).not.toThrow()
+    expect(() => assertCapabilities(runner, blobs(false), bus(false))).toThrow(
+      /cross-node-accessible.*cross-node bus.*capabilityCheck: "off"/,
+    )
     expect(() => assertCapabilities({ capabilities: { persistent: false } }, blobs(false), bus(false))).not.toThrow()
   })
 
@@ -30,13 +38,14 @@ describe('a runner core', () => {
   it('T49 checks its parts when it is made', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
     const queueAdapter = () => new FakeQueueAdapter({ distributed: true })
-    expect(() => setUpCore({ queueAdapter: queueAdapter(), capabilityCheck: 'throw' })).toThrow(/cross-node-accessible/)
-    const { errors } = setUpCore({ queueAdapter: queueAdapter() })
+    expect(() => setUpCore({ queueAdapter: queueAdapter() })).toThrow(/cross-node-accessible/)
+    expect(() => setUpCore({ queueAdapter: queueAdapter(), capabilityCheck: 'throw' })).toThrow(MissingCapabilityError)
+    const { errors } = setUpCore({ queueAdapter: queueAdapter(), capabilityCheck: 'warn' })
     expect(errors).toMatchObject([{ operation: 'capabilities', error: { part: 'blob store' } }])
-    setUpCore({ queueAdapter: queueAdapter() })
+    setUpCore({ queueAdapter: queueAdapter(), capabilityCheck: 'warn' })
     expect(warn).toHaveBeenCalledOnce()
     expect(setUpCore({ queueAdapter: queueAdapter(), capabilityCheck: 'off' }).errors).toEqual([])
-    expect(setUpCore({ capabilityCheck: 'throw' }).errors).toEqual([])
+    expect(setUpCore({}).errors).toEqual([])
     warn.mockRestore()
   })
 

@@ -8,7 +8,7 @@ export class MissingCapabilityError extends Error {
   public override readonly name = 'MissingCapabilityError'
 
   constructor(
-    /** Which part lacks something. */
+    /** The first part that lacks something; the message names all. */
     public readonly part: 'blob store' | 'bus',
     message: string,
   ) {

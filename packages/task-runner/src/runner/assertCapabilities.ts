@@ -6,7 +6,9 @@ import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
 
 /**
  * Throws a `MissingCapabilityError` if several nodes share the tasks of a runner, while blobs or updates stay on one
- * node. A runner does the same check when it is made, but warns only by default; call this to insist.
+ * node. A runner does the same check when it is made, unless it is told not to (`capabilityCheck`).
+ *
+ * @throws {MissingCapabilityError} naming all that is missing and what to bind instead
  *
  * @example
  * assertCapabilities(injector.get(TaskRunner), injector.get(BlobStore), injector.get(CrossNodeBus))
@@ -18,18 +20,24 @@ export const assertCapabilities = (
 ): void => {
   const { persistent, distributed = persistent } = runner.capabilities
   if (!distributed) return
+  const missing: Array<{ part: MissingCapabilityError['part']; what: string }> = []
   if (!blobStore.capabilities.crossNodeAccessible) {
-    throw new MissingCapabilityError(
-      'blob store',
-      'Several nodes share the tasks of this runner, so it needs a cross-node-accessible blob store: a task may run on ' +
-        'another node than the one that wrote its blobs',
-    )
+    missing.push({
+      part: 'blob store',
+      what: 'a cross-node-accessible blob store bound to BlobStore (a task may run on another node than the one that wrote its blobs)',
+    })
   }
   if (!bus.capabilities.crossNodeDelivery) {
-    throw new MissingCapabilityError(
-      'bus',
-      'Several nodes share the tasks of this runner, so it needs a cross-node bus: updates and requests to cancel have ' +
-        'to reach the other nodes',
-    )
+    missing.push({
+      part: 'bus',
+      what: 'a cross-node bus bound to CrossNodeBus (updates and requests to cancel have to reach the other nodes)',
+    })
   }
+  const [first] = missing
+  if (first === undefined) return
+  throw new MissingCapabilityError(
+    first.part,
+    `Several nodes may share the tasks of this runner, so it needs ${missing.map(({ what }) => what).join(' and ')}; ` +
+      'if a single process submits and works, or nobody uses either, opt out with capabilityCheck: "off"',
+  )
 }

@@ -27,8 +27,9 @@ export interface TaskRunnerCoreOptions {
   /** How long a disposal waits for handlers whose signal has fired, before it takes their task away. @default 5_000 */
   abortTimeoutMs?: number
   /**
-   * What to do if several nodes share the queue but blobs or updates stay on one node: `throw` from the constructor,
-   * `warn` (a process warning and an `onTaskRunnerError`), or nothing. @default 'warn'
+   * What to do if several nodes share the queue but blobs or updates stay on one node: `throw` a
+   * `MissingCapabilityError` from the constructor, `warn` (a process warning and an `onTaskRunnerError`), or nothing: `off`
+   * is for a single process that submits and works, and for tasks that use neither. @default 'throw'
    */
   capabilityCheck?: 'throw' | 'warn' | 'off'
 }
@@ -42,7 +43,7 @@ const OFF = 'never'
 export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
   const number = (property: keyof TaskRunnerCoreOptions, byDefault: number, min: number, infinity?: string): number =>
     checkNumber(property, options[property] ?? byDefault, { min, ...(infinity !== undefined && { infinity }) })
-  const { capabilityCheck = 'warn' } = options
+  const { capabilityCheck = 'throw' } = options
   if (!['throw', 'warn', 'off'].includes(capabilityCheck)) {
     throw new InvalidArgumentError('capabilityCheck', capabilityCheck, '"throw", "warn" or "off"')
   }
