@@ -5,6 +5,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua } from './fragments.js'
+import { endTaskLua } from './endTaskLua.js'
 import { parentOf } from './parentOf.js'
 import { defineScript, runScript } from './runScript.js'
 import { treeLua } from './treeLua.js'
@@ -22,6 +23,7 @@ const script = defineScript(
     enqueueLua +
     attemptLua +
     treeLua +
+    endTaskLua +
     beginAttemptLua +
     `
 local root, row = KEYS[1], KEYS[2]

@@ -4,14 +4,15 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow } from '../rows/rowCodec.js'
+import { endTaskLua } from './endTaskLua.js'
 import { attemptLua, bellLua, clockLua, enqueueLua } from './fragments.js'
 import { parentOf } from './parentOf.js'
 import { defineScript, runScript } from './runScript.js'
 import { treeLua } from './treeLua.js'
 
 /**
- * Needs the clock and the attempts. Asks for a cancel: a row with a living owner becomes cancelling, any other cancelled
- * at once. Logs the reason. Answers unknown, unchanged, cancelling or cancelled.
+ * Needs the clock and the attempts. Asks for a cancel: a row with a living owner becomes cancelling, any other is to be
+ * ended by the caller. Logs the reason. Answers unknown, unchanged, cancelling or cancelled.
  */
 const cancelLua = `
 local function cancel(row, reason, event)
@@ -34,7 +35,6 @@ local function cancel(row, reason, event)
     redis.call('DEL', row .. ':open')
     redis.call('HDEL', row, 'w', 'ln')
   end
-  redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
   return 'cancelled'
 end
 `
@@ -53,6 +53,7 @@ const script = defineScript(
     enqueueLua +
     attemptLua +
     treeLua +
+    endTaskLua +
     cancelLua +
     `
 local root, row, schedule = KEYS[1], KEYS[2], KEYS[3]
@@ -62,7 +63,7 @@ if word == 'cancelled' then
   if member then redis.call('ZREM', schedule, member) end
   redis.call('ZREM', root .. 'unqueued', ARGV[1])
   redis.call('ZREM', root .. 'leases', ARGV[1])
-  parent = tellParent(root, ARGV[4], ARGV[1], 'cancelled')
+  parent = endTask(root, ARGV[4], ARGV[1], 'cancelled')
 end
 return { now, word, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':children', 0, -1), parent }
 `,

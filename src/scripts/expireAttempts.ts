@@ -2,6 +2,7 @@ import type { ParentUpdate } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
+import { endTaskLua } from './endTaskLua.js'
 import { attemptLua, bellLua, clockLua, enqueueLua } from './fragments.js'
 import { parentOf } from './parentOf.js'
 import { defineScript, runScript } from './runScript.js'
@@ -21,6 +22,7 @@ const script = defineScript(
     enqueueLua +
     attemptLua +
     treeLua +
+    endTaskLua +
     `
 local changed = {}
 for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[1])) do
@@ -31,8 +33,7 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT
     local parent = ''
     closeAttempt(row, run, 't')
     if status == 'cancelling' then
-      redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
-      parent = tellParent(KEYS[1], '', taskId, 'cancelled')
+      parent = endTask(KEYS[1], '', taskId, 'cancelled')
     else
       redis.call('HSET', row, 's', 'pending')
       redis.call('HINCRBY', row, 'l', 1)

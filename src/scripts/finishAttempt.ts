@@ -5,6 +5,7 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { encodeWorkerId } from '../rows/rowCodec.js'
+import { endTaskLua } from './endTaskLua.js'
 import { finishAttemptLua } from './finishAttemptLua.js'
 import { attemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { parentOf } from './parentOf.js'
@@ -30,12 +31,14 @@ const script = defineScript(
     settleLua +
     attemptLua +
     treeLua +
+    endTaskLua +
     finishAttemptLua +
     `
 local root, row = KEYS[1], KEYS[2]
 local taskId, run, worker, started, kind, text, err, delayMs = unpack(ARGV, 1, 8)
 local group, lane, entryId, capType, taskType, version, member = unpack(ARGV, 9, 15)
-local status, detail = finishAttempt(root, row, run, worker, started, kind, text, err, delayMs, lane or '')
+local status, detail, parent = finishAttempt(root, group or '', taskId, run, worker, started, kind, text, err, delayMs,
+  lane or '')
 if not status then return { now, '', detail or '' } end
 if KEYS[3] then
   if status == 'pending' then
@@ -50,8 +53,6 @@ else
   redis.call('ZREM', root .. 'leases', taskId)
   if status == 'pending' then redis.call('ZADD', root .. 'unqueued', int(now), taskId) end
 end
-local parent = ''
-if status ~= 'pending' and status ~= 'waiting' then parent = tellParent(root, group or '', taskId, status) end
 return { now, status, detail, redis.call('HGET', row, 'oc') or '0', parent }
 `,
 )

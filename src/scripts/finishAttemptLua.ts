@@ -1,10 +1,10 @@
 /**
- * Needs the clock and the attempts. Ends attempt `run`, if it is still the row's present one. `kind` is succeeded,
- * failed, retry, cancelled, released, parked or suspended; `text` is the result or the row's error as JSON ('' for
- * none), or the awaited children as JSON; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was
+ * Needs the clock, the attempts and the end of tasks. Ends attempt `run`, if it is still the row's present one. `kind` is
+ * succeeded, failed, retry, cancelled, released, parked or suspended; `text` is the result or the row's error as JSON (''
+ * for none), or the awaited children as JSON; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was
  * told to cancel ends as cancelled, whatever happened; one whose awaited children have all ended is pending, not
  * waiting. Answers nil for a lost attempt (and the status), else the new status, and the due time of a pending row (''
- * for at once) or the reason of a cancelled one.
+ * for at once) or the reason of a cancelled one, and what tellParent answered for a row that is over.
  */
 export const finishAttemptLua = `
 local function awaitOpen(root, row, awaiting)
@@ -20,29 +20,25 @@ local function awaitOpen(root, row, awaiting)
   return count
 end
 
-local function finishAttempt(root, row, run, worker, started, kind, text, err, delayMs, lane)
+local function finishAttempt(root, group, taskId, run, worker, started, kind, text, err, delayMs, lane)
+  local row = root .. 'row:' .. taskId
   local head = redis.call('HMGET', row, 's', 'run')
   local status = head[1]
   if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
   local stamp = int(now)
   if status == 'cancelling' or kind == 'cancelled' then
-    redis.call('HSET', row, 's', 'cancelled', 'x', stamp, 'a' .. run, attemptText(started, stamp, 'c', worker, err))
-    return 'cancelled', redis.call('HGET', row, 'cr') or ''
+    local parent = endTask(root, group, taskId, 'cancelled', 'a' .. run, attemptText(started, stamp, 'c', worker, err))
+    return 'cancelled', redis.call('HGET', row, 'cr') or '', parent
   end
   if kind == 'succeeded' then
-    if text == '' then
-      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'a' .. run, attemptText(started, stamp, 's', worker, ''))
-    else
-      redis.call('HSET', row, 's', 'succeeded', 'x', stamp, 'r', text,
-        'a' .. run, attemptText(started, stamp, 's', worker, ''))
-    end
-    return 'succeeded', ''
+    local closed = attemptText(started, stamp, 's', worker, '')
+    if text == '' then return 'succeeded', '', endTask(root, group, taskId, 'succeeded', 'a' .. run, closed) end
+    return 'succeeded', '', endTask(root, group, taskId, 'succeeded', 'r', text, 'a' .. run, closed)
   end
   if kind == 'failed' then
-    redis.call('HSET', row, 's', 'failed', 'x', stamp, 'e', text, 'a' .. run,
-      attemptText(started, stamp, 'f', worker, err))
     redis.call('HINCRBY', row, 'f', 1)
-    return 'failed', ''
+    return 'failed', '', endTask(root, group, taskId, 'failed', 'e', text,
+      'a' .. run, attemptText(started, stamp, 'f', worker, err))
   end
   local letter = 'r'
   if kind == 'retry' then
@@ -55,7 +51,7 @@ local function finishAttempt(root, row, run, worker, started, kind, text, err, d
     redis.call('HDEL', row, 'n')
     redis.call('HSET', row, 's', 'waiting', 'w', text, 'ln', lane, 'a' .. run,
       attemptText(started, stamp, letter, worker, ''))
-    return 'waiting', ''
+    return 'waiting', '', ''
   end
   local due = ''
   if tonumber(delayMs) > 0 then
@@ -65,6 +61,6 @@ local function finishAttempt(root, row, run, worker, started, kind, text, err, d
     redis.call('HDEL', row, 'n')
   end
   redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, stamp, letter, worker, err))
-  return 'pending', due
+  return 'pending', due, ''
 end
 `

@@ -98,9 +98,10 @@ end
 `
 
 /**
- * Needs the clock, the attempts and the tree. Begins the next attempt of a pending row, or takes a running one over
- * whose lease is over. A child whose parent is over is cancelled instead. Answers a word: begun, cancelled, missing, stale, owned; and the attempt's number, what tellParent
- * answered, the row's status, or the end of the lease that stands in the way.
+ * Needs the clock, the attempts and the end of tasks. Begins the next attempt of a pending row, or takes a running one
+ * over whose lease is over. A child whose parent is over is cancelled instead. Answers a word: begun, cancelled, missing,
+ * stale, owned; and the attempt's number, what tellParent answered, the row's status, or the end of the lease that stands
+ * in the way.
  */
 export const beginAttemptLua = `
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered)
@@ -113,8 +114,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     if not redelivered and (tonumber(head[2]) or 0) > now then return 'owned', head[2] end
     closeAttempt(row, run, 't')
     if status == 'cancelling' then
-      redis.call('HSET', row, 's', 'cancelled', 'x', int(now))
-      return 'cancelled', tellParent(root, group, taskId, 'cancelled')
+      return 'cancelled', endTask(root, group, taskId, 'cancelled')
     end
     redis.call('HINCRBY', row, 'l', 1)
   elseif status ~= 'pending' then
@@ -122,8 +122,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   elseif head[4] then
     local parent = redis.call('HGET', root .. 'row:' .. head[5], 's')
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
-      redis.call('HSET', row, 's', 'cancelled', 'x', int(now), 'cr', 'parent-ended')
-      return 'cancelled', tellParent(root, group, taskId, 'cancelled')
+      return 'cancelled', endTask(root, group, taskId, 'cancelled', 'cr', 'parent-ended')
     end
   end
   run = int(run + 1)

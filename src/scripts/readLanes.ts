@@ -2,6 +2,7 @@ import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
+import { endTaskLua } from './endTaskLua.js'
 import { takeEntryLua } from './takeEntry.js'
 import { treeLua } from './treeLua.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
@@ -25,6 +26,7 @@ const script = defineScript(
     settleLua +
     attemptLua +
     treeLua +
+    endTaskLua +
     beginAttemptLua +
     takeEntryLua +
     `

@@ -4,6 +4,7 @@ import type { SweepReply, SweepRequest } from '../port/lanePort.js'
 import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
+import { endTaskLua } from './endTaskLua.js'
 import { takeEntryLua } from './takeEntry.js'
 import { treeLua } from './treeLua.js'
 
@@ -30,6 +31,7 @@ const script = defineScript(
     settleLua +
     attemptLua +
     treeLua +
+    endTaskLua +
     beginAttemptLua +
     takeEntryLua +
     `
