@@ -23,6 +23,7 @@ import type { Lane } from './lane.js'
  * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
  * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
+ * | `leader:<role>` | string with expiry | which process does the periodic work of that name at the moment |
  * | `dead` | stream, about 10000 | entries that could not be read, with their raw fields |
  */
 export interface Keys {
@@ -38,6 +39,7 @@ export interface Keys {
   row(taskId: string): string
   steps(taskId: string): string
   idempotency(type: string, key: string): string
+  leader(role: string): string
 }
 
 /**
@@ -60,6 +62,7 @@ export const keys = (prefix: string): Keys => {
     capBell: (type) => `${root}capbell:${type}`,
     row: (taskId) => `${root}row:${taskId}`,
     steps: (taskId) => `${root}row:${taskId}:steps`,
+    leader: (role) => `${root}leader:${role}`,
     idempotency: (type, key) => `${root}idem:${encodeType(type)}:${key}`,
   }
 }

@@ -8,9 +8,11 @@ import { createTask } from '../scripts/createTask.js'
 import { expireAttempts } from '../scripts/expireAttempts.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
+import { leadRole } from '../scripts/leadRole.js'
 import { readRows } from '../scripts/readRows.js'
 import { readSteps } from '../scripts/readSteps.js'
 import { recordStep } from '../scripts/recordStep.js'
+import { resignRole } from '../scripts/resignRole.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
 import { findUnqueued } from '../scripts/findUnqueued.js'
@@ -58,6 +60,8 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
       return stored ? [{ ...stored, ...(parent && { parent }) }] : []
     })
   },
+  lead: (input) => leadRole(connection, keys, input),
+  resign: (input) => resignRole(connection, keys, input),
 })
 
 /** Alone, the store writes no entries, so it needs no group. */

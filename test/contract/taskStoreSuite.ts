@@ -698,5 +698,27 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
       expect(task.attempts.map(({ error }) => error?.message)).toEqual(Array.from({ length: 30 }, (_, i) => `${i + 1}`))
       expect(task.events).toHaveLength(61)
     })
+
+    describe('lead', () => {
+      it('gives a role to one holder at a time, who can keep it and give it back', async () => {
+        const role = (holder: string, ttlMs = LONG_MS) => ({ role: 'tidy', holder, ttlMs })
+        expect(await store.lead(role('a'))).toBe(true)
+        expect(await store.lead(role('b'))).toBe(false)
+        expect(await store.lead(role('a'))).toBe(true)
+        expect(await store.lead({ ...role('b'), role: 'other' })).toBe(true)
+        await store.resign(role('b'))
+        expect(await store.lead(role('b'))).toBe(false)
+        await store.resign(role('a'))
+        await store.resign(role('a'))
+        expect(await store.lead(role('b'))).toBe(true)
+      })
+
+      it('ends a role that is not kept', async () => {
+        expect(await store.lead({ role: 'tidy', holder: 'a', ttlMs: LEASE_MS })).toBe(true)
+        await pass(LEASE_MS + 10)
+        expect(await store.lead({ role: 'tidy', holder: 'b', ttlMs: LEASE_MS })).toBe(true)
+        expect(await store.lead({ role: 'tidy', holder: 'a', ttlMs: LEASE_MS })).toBe(false)
+      })
+    })
   })
 }

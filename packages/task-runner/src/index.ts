@@ -76,6 +76,7 @@ export type { RecordedStep, RecordStep, RecordStepResult, StepRecord } from './s
 export type { RegisterWorkerOptions } from './worker/registerWorkerOptions.js'
 export type { ReplayStepKind } from './replay/replayStepKind.js'
 export type { ResultOf } from './tree/resultOf.js'
+export type { LeadRole, Role } from './store/role.js'
 export type { RetryPolicy } from './handler/retryPolicy.js'
 export type { SettledChildResult } from './tree/settledChildResult.js'
 export type { SpawnChild, SpawnResult } from './store/spawnChild.js'

@@ -1,5 +1,5 @@
 import type { ExpiredTask, StoredTask } from '../store/storedTask.js'
-import { Periodic } from '../time/periodic.js'
+import type { MaintenanceJob, MaintenanceTurn } from './maintenanceJob.js'
 import type { RunnerParts } from './runnerParts.js'
 import { tellParent } from './tellParent.js'
 
@@ -9,30 +9,23 @@ const PAGE = 100
  * Ends leases that have run out, where the queue does not do so: what was running is queued again, what was to be
  * cancelled is. `onExpired` hears of each, to stop the run if it is in this process.
  */
-export class LeaseSweep implements Disposable {
-  readonly #periodic: Periodic
+export class LeaseSweep implements MaintenanceJob {
+  readonly name = 'sweep'
+  readonly intervalMs: number
 
   constructor(
     private readonly parts: RunnerParts,
     private readonly onExpired: (stored: StoredTask) => void,
   ) {
-    this.#periodic = new Periodic({
-      intervalMs: parts.settings.sweepIntervalMs,
-      run: () => this.#run(),
-      onError: (error) => parts.report('sweep', error),
-    })
+    this.intervalMs = parts.settings.sweepIntervalMs
   }
 
-  public [Symbol.dispose](): void {
-    this.#periodic[Symbol.dispose]()
-  }
-
-  async #run(): Promise<void> {
-    for (;;) {
+  async run(turn: MaintenanceTurn): Promise<void> {
+    do {
       const expired = await this.parts.store.expireAttempts({ limit: PAGE })
       for (const stored of expired) await this.#expire(stored)
       if (expired.length < PAGE) return
-    }
+    } while (await turn.keep())
   }
 
   async #expire(stored: ExpiredTask): Promise<void> {

@@ -1,5 +1,5 @@
 import type { StoredTask } from '../store/storedTask.js'
-import { Periodic } from '../time/periodic.js'
+import type { MaintenanceJob, MaintenanceTurn } from './maintenanceJob.js'
 import type { RunnerParts } from './runnerParts.js'
 
 const PAGE = 100
@@ -12,38 +12,34 @@ const dueOf = ({ task }: StoredTask): number | undefined => (task.notBefore ? Da
  * Finds pending tasks without an entry in the queue, at the start and from time to time: a process died, or the queue
  * refused, between the two steps. Not needed where row and entry are one step.
  */
-export class Reconciler implements Disposable {
-  readonly #periodic: Periodic
+export class Reconciler implements MaintenanceJob {
+  readonly name = 'reconcile'
+  readonly immediately = true
+  readonly intervalMs: number
+  /** What a queue without memory holds is known to its own process only. */
+  readonly isLocal: boolean
   #isFirst = true
 
   constructor(private readonly parts: RunnerParts) {
-    const isOn = Number.isFinite(parts.settings.reconcilerIntervalMs)
-    if (isOn && !parts.adapter.capabilities.persistent) parts.dispatcher.rememberEarly()
-    this.#periodic = new Periodic({
-      intervalMs: parts.settings.reconcilerIntervalMs,
-      immediately: true,
-      run: () => this.#run(),
-      onError: (error) => parts.report('reconcile', error),
-    })
+    this.intervalMs = parts.settings.reconcilerIntervalMs
+    this.isLocal = !parts.adapter.capabilities.persistent
+    if (Number.isFinite(this.intervalMs) && this.isLocal) parts.dispatcher.rememberEarly()
   }
 
-  public [Symbol.dispose](): void {
-    this.#periodic[Symbol.dispose]()
-  }
-
-  async #run(): Promise<void> {
-    if (this.parts.adapter.capabilities.persistent) return this.#dispatchMarked()
+  async run(turn: MaintenanceTurn): Promise<void> {
+    if (!this.isLocal) return this.#dispatchMarked(turn)
     if (this.#isFirst) await this.#dispatchAll()
     this.#isFirst = false
     await this.#dispatchRefused()
   }
 
-  async #dispatchMarked(): Promise<void> {
-    for (const seen = new Set<string>(); ;) {
+  async #dispatchMarked(turn: MaintenanceTurn): Promise<void> {
+    const seen = new Set<string>()
+    do {
       const found = await this.parts.store.findUnqueued({ olderThanMs: OLDER_THAN_MS, limit: PAGE })
       // The same rows again: the marks do not come off, which has been reported.
       if (!(await this.#dispatchUnseen(found, seen)) || found.length < PAGE) return
-    }
+    } while (await turn.keep())
   }
 
   /**

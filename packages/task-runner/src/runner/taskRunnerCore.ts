@@ -15,6 +15,7 @@ import { checkCapabilities } from './checkCapabilities.js'
 import { Dispatcher } from './dispatcher.js'
 import { HandlerRegistry } from './handlerRegistry.js'
 import { LeaseSweep } from './leaseSweep.js'
+import { Maintenance } from './maintenance.js'
 import { presentTask } from './presentTask.js'
 import { readTree } from './readTree.js'
 import { Reconciler } from './reconciler.js'
@@ -50,7 +51,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   readonly #submission: Submission
   readonly #cancellation: Cancellation
   readonly #watches: TaskWatches
-  readonly #timers: Disposable[] = []
+  readonly #maintenance: Maintenance
   /** Disposed workers stay in until their last handler has ended. */
   readonly #workers = new Set<WorkerRuntime>()
   #closing: Promise<void> | undefined
@@ -91,9 +92,10 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       subscribe: ({ id, type }, handler) => this.#parts.updates.subscribe(id, handler, type),
       onPollError: (error) => report('watch', error),
     })
+    this.#maintenance = new Maintenance({ store, report, closeTimeoutMs: settings.abortTimeoutMs })
     if (this.#parts.joint !== undefined) return
-    this.#timers.push(new Reconciler(this.#parts))
-    if (!brokerSideReclaim) this.#timers.push(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))
+    this.#maintenance.add(new Reconciler(this.#parts))
+    if (!brokerSideReclaim) this.#maintenance.add(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))
   }
 
   public async submit<P>(options: SubmitOptions<P>): Promise<Task> {
@@ -176,12 +178,13 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   }
 
   async #closeOnce(): Promise<void> {
-    for (const timer of this.#timers) timer[Symbol.dispose]()
+    const atRest = this.#maintenance[Symbol.asyncDispose]()
     this.#parts.updates[Symbol.dispose]()
     const reason = new RunnerDisposedError()
     this.#watches.fail(reason)
     const closed = await Promise.allSettled([...this.#workers].map((worker) => worker.close(0, reason)))
     for (const result of closed) if (result.status === 'rejected') this.#parts.report('dispose', result.reason)
+    await atRest
   }
 
   #loseRun({ task }: StoredTask): void {

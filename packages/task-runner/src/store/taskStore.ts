@@ -6,6 +6,7 @@ import type { CreateResult, CreateTask } from './createTask.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from './recordStep.js'
+import type { LeadRole, Role } from './role.js'
 import type { SpawnChild, SpawnResult } from './spawnChild.js'
 import type { StartResult, StartTask } from './startTask.js'
 import type { ExpiredTask, StoredTask } from './storedTask.js'
@@ -60,6 +61,14 @@ export interface TaskStore {
    * attempt `timed-out`), `cancelling` rows become `cancelled`. Each is one conditional write; answers what changed.
    */
   expireAttempts(query: { limit: number }): Promise<ExpiredTask[]>
+
+  /**
+   * Takes a role that nobody holds, or keeps it if the holder is the same; answers whether the holder has it now. It has it
+   * for `ttlMs`.
+   */
+  lead(input: LeadRole): Promise<boolean>
+  /** Gives a role back; without effect if somebody else has it. */
+  resign(input: Role): Promise<void>
 }
 
 /**

@@ -5,10 +5,12 @@ import type { CreateResult, CreateTask } from '../createTask.js'
 import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
 import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
+import type { LeadRole, Role } from '../role.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { StartResult, StartTask } from '../startTask.js'
 import type { ExpiredTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
+import { MemoryRoles } from './memoryRoles.js'
 import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
 import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
@@ -32,6 +34,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #now: () => number
   readonly #rows = new MemoryRows()
   readonly #tree = new MemoryTree(this.#rows)
+  readonly #roles = new MemoryRoles()
 
   constructor({ now = Date.now }: MemoryTaskStoreOptions = {}) {
     this.#now = now
@@ -162,6 +165,14 @@ export class MemoryTaskStore implements TaskStore {
       }
       return expired
     })
+  }
+
+  public lead(input: LeadRole): Promise<boolean> {
+    return this.#step(() => this.#roles.lead(input, this.#now()))
+  }
+
+  public resign(input: Role): Promise<void> {
+    return this.#step(() => this.#roles.resign(input))
   }
 
   #begin({ taskId, workerId, visibilityTimeoutMs, redelivered }: BeginAttempt): BeginResult {
