@@ -19,7 +19,7 @@ import type { Lane } from './lane.js'
  * | `paused` | set | names of paused lanes, `*` for the fleet |
  * | `row:<taskId>` | hash | the task row |
  * | `row:<taskId>:events` | list, at most 1000 | events that do not follow from the row itself |
- * | `row:<taskId>:children` | list | ids of the children that the task's handler spawned, in order |
+ * | `row:<taskId>:children` | list | ids of the task's children, in the order of their creation |
  * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
  * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |

@@ -29,7 +29,7 @@ import {
  * | `by` | submitter | | `tg` | tags, JSON |
  * | `rp` | retention policy, JSON, unless it is the default | | `oc` | children that have not ended |
  * | `ln` | name of the lane, of a draft or while waiting | | `w` | awaited children, JSON, while waiting |
- * | `sp` | the parent's handler spawned it | | `st` | steps have been recorded |
+ * | `st` | steps have been recorded | | | |
  *
  * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
  * are not stored; the rest lie in the list `row:<id>:events`, and the ids of the children in `row:<id>:children`.

@@ -1,10 +1,11 @@
-import type { CreateResult, CreateTask } from '@furystack/task-runner'
+import type { CreateResult, CreateTask, TaskStatus } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
 import { decodeRow, rowFieldsOf } from '../rows/rowCodec.js'
+import { addChildLua } from './addChildLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { parkedMember } from './parkedMember.js'
 import { defineScript, runScript } from './runScript.js'
@@ -16,24 +17,27 @@ const MAX_TASKS = 500
  * Creates rows, and in the same step takes their idempotency leases and puts the tasks into their lanes or the schedule,
  * so that no crash can come between them. Everything that could be refused is looked at before anything is written.
  *
- * A lease whose row never came into being is taken over under its id. Without a key a row must not exist yet.
+ * A lease whose row never came into being is taken over under its id. Without a key a row must not exist yet. With a
+ * parent, the row takes its place among the parent's children; if one parent is missing or over, nothing is written.
  *
  * KEYS: 1 root, then for each task: the lane's stream, the idempotency lease (the stream again without a key).
  * ARGV: group, lease seconds, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
- * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), number of the arguments that
- * follow, the row's fields and values.
- * Returns: now, then for each task 'created' and the id, or 'exists', the id and the row.
+ * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none), number of
+ * the arguments that follow, the row's fields and values.
+ * Returns: now, then for each task 'created', the id and the parent's type ('' for none), or 'exists', the id and the row;
+ * or now, then only 'refused', the parent and its status ('' if there is none).
  */
 const script = defineScript(
   'createTasks',
   clockLua +
     bellLua +
     enqueueLua +
+    addChildLua +
     `
 local root = KEYS[1]
 local group, leaseSec, withEntry = unpack(ARGV, 1, 3)
 
-local tasks, holders, at = {}, {}, 4
+local tasks, holders, parents, at = {}, {}, {}, 4
 for i = 1, (#KEYS - 1) / 2 do
   local stream, lease = KEYS[2 * i], KEYS[2 * i + 1]
   local kept = redis.call('TYPE', stream).ok
@@ -43,8 +47,16 @@ for i = 1, (#KEYS - 1) / 2 do
     taskId = holders[lease] or redis.call('GET', lease) or taskId
     holders[lease] = taskId
   end
+  local parent = ARGV[at + 7]
+  if parent ~= '' and not parents[parent] and redis.call('EXISTS', root .. 'row:' .. taskId) == 0 then
+    local status, kind = unpack(redis.call('HMGET', root .. 'row:' .. parent, 's', 't'))
+    if not status or status == 'succeeded' or status == 'failed' or status == 'cancelled' or status == 'cancelling' then
+      return { now, { 'refused', parent, status or '' } }
+    end
+    parents[parent] = kind
+  end
   tasks[i] = { taskId, at }
-  at = at + 8 + tonumber(ARGV[at + 7])
+  at = at + 9 + tonumber(ARGV[at + 8])
 end
 
 local replies = { now }
@@ -54,7 +66,7 @@ for i, task in ipairs(tasks) do
   if redis.call('EXISTS', row) == 1 then
     replies[i + 1] = { 'exists', taskId, redis.call('HGETALL', row) }
   else
-    local lane, member, givenId, kind, version, status, notBefore, count = unpack(ARGV, first, first + 7)
+    local lane, member, givenId, kind, version, status, notBefore, parent, count = unpack(ARGV, first, first + 8)
     -- The entry comes first: should the server refuse in the midst of this, an entry without a row is noticed.
     local parked
     if status == 'pending' and withEntry ~= '' then
@@ -68,7 +80,7 @@ for i, task in ipairs(tasks) do
         enqueue(root, group, lane, taskId, kind, version)
       end
     end
-    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 8, first + 7 + count))
+    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 9, first + 8 + count))
     if status == 'draft' then
       redis.call('HSET', row, 'm', member, 'ln', lane)
     elseif withEntry == '' then
@@ -77,7 +89,8 @@ for i, task in ipairs(tasks) do
       redis.call('HSET', row, 'm', parked)
     end
     if KEYS[2 * i + 1] ~= KEYS[2 * i] then redis.call('SET', KEYS[2 * i + 1], taskId, 'EX', leaseSec) end
-    replies[i + 1] = { 'created', taskId }
+    if parent ~= '' then addChild(root, parent, taskId, kind) end
+    replies[i + 1] = { 'created', taskId, parents[parent] or '' }
   end
 end
 return replies
@@ -86,7 +99,7 @@ return replies
 
 /**
  * The typed caller of the script above; answers in the order of the tasks. At most 500 tasks a call of the script, and
- * each call all or nothing.
+ * each call all or nothing. After a refusal nothing more is tried, and all that is left is answered with it.
  *
  * @param leaseSec how long idempotency keys are held; with `undefined` neither leases nor entries are made
  *
@@ -106,29 +119,43 @@ export const createTasks = async (
     const page = inputs.slice(from, from + MAX_TASKS)
     const { scriptKeys, args } = wireOf(keys, page, leaseSec)
     const reply = await runScript(connection, script, scriptKeys, [group, ...args])
+    const refusal = refusalIn(reply)
+    if (refusal) return [...results, ...inputs.slice(from).map(() => refusal)]
     if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
-    const [at, ...rows] = reply as [number, ...Array<[string, string, string[]]>]
-    for (const [word, taskId, row] of rows) {
+    const [at, ...rows] = reply as [number, ...WireResult[]]
+    for (const [word, taskId, more] of rows) {
       results.push(
-        word === 'created' ? { kind: 'created', taskId, at } : { kind: 'exists', stored: decodeRow(taskId, row) },
+        word === 'created'
+          ? { kind: 'created', taskId, at, ...(more && { parentType: more }) }
+          : { kind: 'exists', stored: decodeRow(taskId, more) },
       )
     }
   }
   return results
 }
 
+type WireResult =
+  [word: 'created', taskId: string, parentType: string] | [word: 'exists', taskId: string, row: string[]]
+
+const refusalIn = (reply: unknown): CreateResult | undefined => {
+  const refused: unknown = Array.isArray(reply) ? reply[1] : undefined
+  if (!Array.isArray(refused) || refused[0] !== 'refused') return undefined
+  const [, parentTaskId, parentStatus] = refused as [word: string, parent: string, status: TaskStatus | '']
+  return { kind: 'refused', parentTaskId, ...(parentStatus && { parentStatus }) }
+}
+
 const wireOf = (keys: Keys, inputs: readonly CreateTask[], leaseSec: number | undefined) => {
   const scriptKeys = [keys.root]
   const args = [String(leaseSec ?? 0), leaseSec === undefined ? '' : '1']
   for (const input of inputs) {
-    const { id, type, handlerVersion, status, notBefore = 0, idempotencyKey } = input
+    const { id, type, handlerVersion, status, notBefore = 0, idempotencyKey, parentTaskId = '' } = input
     const to = lane(type, handlerVersion, input.tags)
     const stream = keys.queue(to)
     const isLeased = leaseSec !== undefined && idempotencyKey !== undefined
     scriptKeys.push(stream, isLeased ? keys.idempotency(type, idempotencyKey) : stream)
     const fields = rowFieldsOf(input)
     args.push(to.name, parkedMember(id, to), id, type, String(handlerVersion), status, String(notBefore))
-    args.push(String(fields.length), ...fields)
+    args.push(parentTaskId, String(fields.length), ...fields)
   }
   return { scriptKeys, args }
 }

@@ -106,7 +106,7 @@ end
 export const beginAttemptLua = `
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'd', 'run', 'sp', 'pa')
+  local head = redis.call('HMGET', row, 's', 'd', 'run', 'pa')
   local status = head[1]
   if not status then return 'missing', '' end
   local run = tonumber(head[3]) or 0
@@ -120,7 +120,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   elseif status ~= 'pending' then
     return 'stale', status
   elseif head[4] then
-    local parent = redis.call('HGET', root .. 'row:' .. head[5], 's')
+    local parent = redis.call('HGET', root .. 'row:' .. head[4], 's')
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled', 'cr', 'parent-ended')
     end

@@ -5,6 +5,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
 import { rowFieldsOf } from '../rows/rowCodec.js'
+import { addChildLua } from './addChildLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
@@ -14,8 +15,8 @@ import { defineScript, runScript } from './runScript.js'
  * cancel.
  *
  * KEYS: 1 root, 2 the parent's row, 3 the child's row, 4 the parent's steps.
- * ARGV: group ('': mark the child as not yet enqueued), attempt, name of the step, its JSON, event as JSON with "at":0 in
- * front, the child's id, lane, type, version, then its row's fields and values.
+ * ARGV: group ('': mark the child as not yet enqueued), the parent's id, attempt, name of the step, its JSON, the child's
+ * id, lane, type, version, then its row's fields and values.
  * Returns: now, word (spawned, exists, lost, cancelling), reason of the cancel.
  */
 const script = defineScript(
@@ -23,21 +24,19 @@ const script = defineScript(
   clockLua +
     bellLua +
     enqueueLua +
+    addChildLua +
     `
 local root, parent, row, steps = unpack(KEYS)
-local group, attempt, key, step, event, childId, lane, kind, version = unpack(ARGV, 1, 9)
+local group, parentId, attempt, key, step, childId, lane, kind, version = unpack(ARGV, 1, 9)
 local status, run, reason = unpack(redis.call('HMGET', parent, 's', 'run', 'cr'))
 if run ~= attempt or (status ~= 'running' and status ~= 'cancelling') then return { now, 'lost', '' } end
 if redis.call('EXISTS', row) == 1 then return { now, 'exists', '' } end
 if status == 'cancelling' then return { now, 'cancelling', reason or '' } end
 
-redis.call('HSET', row, 'c', int(now), 'sp', '1', unpack(ARGV, 10))
+redis.call('HSET', row, 'c', int(now), unpack(ARGV, 10))
 redis.call('HSET', steps, key, int(now) .. '|' .. step)
 redis.call('HSET', parent, 'st', '1')
-redis.call('HINCRBY', parent, 'oc', 1)
-redis.call('RPUSH', parent .. ':children', childId)
-redis.call('RPUSH', parent .. ':events', (string.gsub(event, '"at":0', '"at":' .. int(now), 1)))
-redis.call('LTRIM', parent .. ':events', -1000, -1)
+addChild(root, parentId, childId, kind)
 if group == '' then
   redis.call('ZADD', root .. 'unqueued', int(now), childId)
 else
@@ -59,7 +58,6 @@ export const spawnChild = async (
   group: string,
   { parentId, attempt, step, child }: SpawnChild,
 ): Promise<SpawnResult> => {
-  const event = JSON.stringify({ at: 0, kind: 'spawned-child', childTaskId: child.id, childType: child.type })
   const to = lane(child.type, child.handlerVersion, child.tags)
   const reply = await runScript(
     connection,
@@ -67,10 +65,10 @@ export const spawnChild = async (
     [keys.root, keys.row(parentId), keys.row(child.id), keys.steps(parentId)],
     [
       group,
+      parentId,
       String(attempt),
       step.key,
       step.json,
-      event,
       child.id,
       to.name,
       child.type,

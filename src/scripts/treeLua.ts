@@ -19,12 +19,12 @@ local function wake(root, group, row, taskId, kind)
 end
 
 local function tellParent(root, group, taskId, status)
-  local parent, isSpawned = unpack(redis.call('HMGET', root .. 'row:' .. taskId, 'pa', 'sp'))
+  local parent = redis.call('HGET', root .. 'row:' .. taskId, 'pa')
   if not parent then return '' end
   local row = root .. 'row:' .. parent
   local state, kind = unpack(redis.call('HMGET', row, 's', 't'))
   if not state then return '' end
-  if isSpawned then redis.call('HINCRBY', row, 'oc', -1) end
+  redis.call('HINCRBY', row, 'oc', -1)
   if state == 'succeeded' or state == 'failed' or state == 'cancelled' then return '' end
   redis.call('RPUSH', row .. ':events', '{"at":' .. int(now) .. ',"kind":"child-completed","childTaskId":' ..
     cjson.encode(taskId) .. ',"status":"' .. status .. '"}')

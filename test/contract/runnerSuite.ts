@@ -20,6 +20,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
+import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
@@ -36,6 +37,7 @@ const QUIET_MS = 400
 /** What any task runner has to do, whatever its queue and its store are. */
 export const runnerSuite = (name: string, makeRunners: (count: number) => Promise<RunnersHarness>): void => {
   runnerTreeSuite(name, makeRunners)
+  runnerParentSuite(name, makeRunners)
 
   describe(`${name} as a task runner`, () => {
     const cleanups: Array<() => Promise<void>> = []
@@ -801,13 +803,6 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
         expect(tree.task.id).toBe(task.id)
         expect(tree.children).toEqual([])
         await expect(runner.getTree('nobody')).rejects.toThrow(/nobody/)
-      })
-
-      it('T48 take an existing parent only', async () => {
-        const runner = await setUpOne()
-        const parent = await submit(runner)
-        expect(await submit(runner, { parentTaskId: parent.id })).toMatchObject({ parentTaskId: parent.id })
-        await expect(submit(runner, { parentTaskId: 'nobody' })).rejects.toThrow(/nobody/)
       })
     })
 

@@ -112,13 +112,15 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
 
     describe('create', () => {
       it('keeps everything that it was given', async () => {
+        const { id: parent } = input()
+        await store.create(input({ id: parent }))
         const create = input({
           status: 'draft',
           handlerVersion: 7,
           payloadJson: '{"to":"ä€😀","list":[1,null]}',
           notBefore: Date.UTC(2031, 0, 2),
           idempotencyKey: 'key',
-          parentTaskId: 'parent',
+          parentTaskId: parent,
           submittedBy: 'somebody',
           tags: ['eu', 'gpu'],
           retentionPolicy: { onSuccess: 'delete-all', onFailure: 'delete-all', ttlAfterTerminalDays: 0.5 },
@@ -134,7 +136,7 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
           payload: { to: 'ä€😀', list: [1, null] },
           notBefore: '2031-01-02T00:00:00.000Z',
           idempotencyKey: 'key',
-          parentTaskId: 'parent',
+          parentTaskId: parent,
           submittedBy: 'somebody',
           tags: ['eu', 'gpu'],
           retentionPolicy: create.retentionPolicy,

@@ -156,6 +156,88 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
       })
     })
 
+    describe('create with a parent', () => {
+      const born = async (parentTaskId: string, more: Partial<CreateTask> = {}) => {
+        const child = input({ type: 'page', parentTaskId, ...more })
+        return { id: child.id, result: await store.create(child) }
+      }
+
+      it.each(['draft', 'pending'] as const)('T48 links a %s child in the step that makes it', async (status) => {
+        const id = await parent()
+        const { id: childId, result } = await born(id, { status })
+        expect(result).toMatchObject({ kind: 'created', taskId: childId, parentType: 'report' })
+        const { task, openChildren } = await read(id)
+        expect(task.childTaskIds).toEqual([childId])
+        expect(openChildren).toBe(1)
+        const event = { kind: 'spawned-child', childTaskId: childId, childType: 'page' }
+        expect(task.events.at(-1)).toMatchObject(event)
+        expect((await read(childId)).task).toMatchObject({ status, parentTaskId: id })
+      })
+
+      it('T48 links it once, however often it is sent, also when the parent has ended meanwhile', async () => {
+        const id = await parent()
+        const child = input({ parentTaskId: id })
+        await store.create(child)
+        expect(await store.create(child)).toMatchObject({ kind: 'exists' })
+        await finish(id, SUCCEEDED)
+        expect(await store.create(child)).toMatchObject({ kind: 'exists', stored: { task: { id: child.id } } })
+        expect((await read(id)).task.childTaskIds).toEqual([child.id])
+        expect((await read(id)).openChildren).toBe(1)
+      })
+
+      it('T48 is refused below a parent that is missing, over, or told to cancel', async () => {
+        const missing = await born('nobody')
+        expect(missing.result).toEqual({ kind: 'refused', parentTaskId: 'nobody' })
+        const ends: Array<[string, (id: string) => Promise<unknown>]> = [
+          ['succeeded', (id) => finish(id, SUCCEEDED)],
+          ['failed', (id) => finish(id, FAILED)],
+          ['cancelled', async (id) => [await store.cancel({ taskId: id }), await finish(id, { kind: 'cancelled' })]],
+          ['cancelling', (id) => store.cancel({ taskId: id })],
+        ]
+        for (const [parentStatus, end] of ends) {
+          const id = await parent()
+          await end(id)
+          const { id: childId, result } = await born(id)
+          expect(result).toEqual({ kind: 'refused', parentTaskId: id, parentStatus })
+          expect(await store.get(childId)).toBeUndefined()
+          expect((await read(id)).task.childTaskIds).toEqual([])
+        }
+        expect(await unqueued()).toEqual([])
+      })
+
+      it('T48 agrees with a parent that ends in the same moment: counted, or refused', async () => {
+        const id = await parent()
+        const creates = Array.from({ length: 20 }, () => born(id))
+        const [end, children] = await Promise.all([finish(id, SUCCEEDED), Promise.all(creates)])
+        const kinds = children.map(({ result }) => result.kind)
+        const { task, openChildren = 0 } = await read(id)
+        expect(kinds.filter((kind) => kind === 'created')).toHaveLength(openChildren)
+        expect(task.childTaskIds).toHaveLength(openChildren)
+        expect(kinds.filter((kind) => kind === 'refused')).toHaveLength(20 - openChildren)
+        // Whoever ends the parent is told of all that it leaves behind.
+        expect(end).toMatchObject({ kind: 'finished', ...(openChildren > 0 && { openChildren }) })
+      })
+
+      it('T48 counts the child down when it ends, and does not begin it below a parent that is over', async () => {
+        const id = await parent()
+        const children = [await born(id), await born(id)]
+        expect(await run(children[0]!.id, SUCCEEDED)).toEqual({ taskId: id, type: 'report', woken: false })
+        expect((await read(id)).openChildren).toBe(1)
+        await finish(id, SUCCEEDED)
+        const begun = { taskId: children[1]!.id, workerId: WORKER, visibilityTimeoutMs: 1_000, redelivered: false }
+        expect(await store.beginAttempt(begun)).toMatchObject({ kind: 'cancelled' })
+        expect((await read(id)).openChildren).toBeUndefined()
+      })
+
+      it('T48 wakes a parent that waits for it', async () => {
+        const id = await parent()
+        const { id: childId } = await born(id)
+        await finish(id, { kind: 'suspended', awaiting: [childId] })
+        expect(await run(childId, SUCCEEDED)).toEqual({ taskId: id, type: 'report', woken: true })
+        expect(await childEvents(id)).toMatchObject([{ childTaskId: childId, status: 'succeeded' }])
+      })
+    })
+
     describe('steps', () => {
       const record = (taskId: string, key: string, json: string, attempt = 1) =>
         store.recordStep({ taskId, attempt, step: { key, json } })

@@ -10,7 +10,7 @@ import type { StartResult, StartTask } from '../store/startTask.js'
 import type { StoredTask } from '../store/storedTask.js'
 import type { Task } from '../task/task.js'
 import { taskFromCreate } from '../task/taskFromCreate.js'
-import { checkParents } from './checkParents.js'
+import { assertParents, refusalOf } from './parentRefusal.js'
 import type { HandlerRegistry } from './handlerRegistry.js'
 import { keyOfScope, scopedKey } from './idempotencyScope.js'
 import { encodePayload, prepareTask } from './prepareTask.js'
@@ -34,17 +34,14 @@ export class Submission {
   ) {}
 
   async submit<P>(options: SubmitOptions<P>, status: CreateTask['status']): Promise<Task> {
-    const create = this.#prepare(options, status)
-    if (create.parentTaskId !== undefined) await checkParents(this.parts.store, create.parentTaskId)
-    return this.#place(create, options.resubmitAfterFailure)
+    return this.#place(this.#prepare(options, status), options.resubmitAfterFailure)
   }
 
   async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
     const given: unknown = list
     if (!Array.isArray(given)) throw new InvalidArgumentError('list', list, 'an array')
     const creates = list.map((options) => this.#prepare(options, 'pending'))
-    const parents = new Set(creates.map(({ parentTaskId }) => parentTaskId))
-    for (const parent of parents) if (parent !== undefined) await checkParents(this.parts.store, parent)
+    await assertParents(this.parts.store, creates)
     const results = (await this.parts.joint?.submitMany?.(creates)) ?? []
     const tasks: Task[] = []
     // One after the other, so that they are queued in their order.
@@ -91,7 +88,7 @@ export class Submission {
     for (const failed: string[] = []; ;) {
       const attempt = { ...create, idempotencyKey: scopedKey(key, submittedBy, failed) }
       const result = (failed.length === 0 ? made : undefined) ?? (await this.#createOnce(attempt))
-      if (result.kind === 'created') return this.#settle({ ...attempt, id: result.taskId }, result)
+      if (result.kind !== 'exists') return this.#settle(attempt, result)
       const { stored } = result
       const { id, status, payload } = stored.task
       if (resubmitAfterFailure && (status === 'failed' || status === 'cancelled')) {
@@ -127,10 +124,13 @@ export class Submission {
   }
 
   async #settle(create: CreateTask, result: CreateResult): Promise<Task> {
+    if (result.kind === 'refused') throw refusalOf(result)
     // A random id that exists already is our own: the first answer got lost and the step was taken again.
     if (result.kind === 'exists') return presentTask(result.stored)
-    const task = taskFromCreate(create, result.at)
-    this.#announce(task, result.at, create.payloadJson)
+    const { taskId, at, parentType } = result
+    const task = taskFromCreate({ ...create, id: taskId }, at)
+    if (parentType !== undefined) this.parts.updates.spawnedChild(parentType, create.parentTaskId ?? '', taskId, at)
+    this.#announce(task, at, create.payloadJson)
     if (this.parts.joint === undefined && task.status === 'pending') {
       await this.parts.dispatcher.dispatch(task, create.notBefore)
     }

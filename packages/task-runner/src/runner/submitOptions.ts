@@ -19,7 +19,10 @@ export interface SubmitOptions<P> {
   notBefore?: Date
   /** What a worker must offer to be given the task; non-empty strings. */
   tags?: string[]
-  /** An existing task that this one belongs to. */
+  /**
+   * A task that is not over, which this one is to belong to: in its tree, cancelled with it, and cancelled when it ends
+   * first, as a child that its handler spawned.
+   */
   parentTaskId?: string
   /** What is missing in it comes from the handler's policy, if it is registered in this process, or the default. */
   retentionPolicy?: Partial<TaskRetentionPolicy>

@@ -29,7 +29,8 @@ export interface TaskRunner extends Disposable {
    * Stores a task and queues it; resolves once both are done. With an idempotency key whose task exists already,
    * resolves with that task (a draft among them is started by this). Rejects with a `PayloadError` for a payload that
    * JSON cannot carry, an `IdempotencyConflictError` for a key that belongs to another payload, an
-   * `UnsupportedDelayError` for a `notBefore` that the queue cannot keep, or an `UnknownTaskError` for a missing parent.
+   * `UnsupportedDelayError` for a `notBefore` that the queue cannot keep, an `UnknownTaskError` for a parent that does not
+   * exist, or a `ParentEndedError` for one that is over or has been told to cancel.
    */
   submit<P>(options: SubmitOptions<P>): Promise<Task>
 

@@ -13,7 +13,7 @@ export interface BeginAttempt {
 
 /**
  * - `begun`: the caller owns attempt number `attempt` of the row; an open attempt before it is `timed-out` now.
- * - `cancelled`: the row was `cancelling` with no living owner, or was spawned by a task that is over; it is `cancelled`
+ * - `cancelled`: the row was `cancelling` with no living owner, or its parent is over; it is `cancelled`
  *   now, and nothing is to be run.
  * - `refused`: `missing` no such row; `stale` the row is a draft, waiting or terminal; `owned` somebody holds a live
  *   lease on it, until `leaseUntil` (epoch milliseconds).

@@ -33,7 +33,10 @@ export interface TaskStore {
   /** Whether several processes see the same rows. */
   readonly shared: boolean
 
-  /** Inserts the row unless one with its id exists. A pending row is marked as not yet enqueued. */
+  /**
+   * Inserts the row unless one with its id exists. A pending row is marked as not yet enqueued. A row with a parent takes
+   * its place among the parent's children in the same write, which is refused below a parent that is over.
+   */
   create(input: CreateTask): Promise<CreateResult>
   get(taskId: string): Promise<StoredTask | undefined>
   /** In the order of the ids; `undefined` for those that do not exist. */

@@ -25,8 +25,6 @@ export interface MemoryRow {
   failures: number
   losses: number
   cancelReason: string | undefined
-  /** Whether its parent's handler spawned it, and so counts it. */
-  readonly isSpawned: boolean
   openChildren: number
   /** While waiting: the awaited children as JSON, and those of them that have not ended. */
   resumeToken: string | undefined

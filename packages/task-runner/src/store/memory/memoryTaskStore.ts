@@ -13,7 +13,7 @@ import type { TaskStore } from '../taskStore.js'
 import { MemoryRoles } from './memoryRoles.js'
 import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
-import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
+import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, openAttempt } from './memoryTransitions.js'
 import { toStoredTask } from './toStoredTask.js'
 
 /** How a `MemoryTaskStore` differs from the default. */
@@ -41,13 +41,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   public create(input: CreateTask): Promise<CreateResult> {
-    return this.#step(() => {
-      const existing = this.#rows.get(input.id)
-      if (existing !== undefined) return { kind: 'exists', stored: toStoredTask(existing) }
-      const at = this.#now()
-      this.#rows.add(newRow(input, at))
-      return { kind: 'created', taskId: input.id, at }
-    })
+    return this.#step(() => this.#tree.create(input, this.#now()))
   }
 
   public get(taskId: string): Promise<StoredTask | undefined> {

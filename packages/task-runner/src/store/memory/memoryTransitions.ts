@@ -6,7 +6,7 @@ import type { AttemptError, AttemptOutcome } from '../finishAttempt.js'
 import type { MemoryRow } from './memoryRow.js'
 
 /** The row that a creation makes at `now`. */
-export const newRow = (input: CreateTask, now: number, isSpawned = false): MemoryRow => ({
+export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   created: { ...input, tags: [...input.tags], retentionPolicy: { ...input.retentionPolicy } },
   submittedAt: now,
   status: input.status,
@@ -24,7 +24,6 @@ export const newRow = (input: CreateTask, now: number, isSpawned = false): Memor
   failures: 0,
   losses: 0,
   cancelReason: undefined,
-  isSpawned,
   openChildren: 0,
   resumeToken: undefined,
   open: new Set(),

@@ -1,10 +1,12 @@
 import { isTerminalStatus } from '../../task/taskStatus.js'
+import type { CreateResult, CreateTask } from '../createTask.js'
 import type { ParentUpdate } from '../parentUpdate.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { MemoryRow } from './memoryRow.js'
 import type { MemoryRows } from './memoryRows.js'
 import { logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
+import { toStoredTask } from './toStoredTask.js'
 
 /** What rows have to do with each other, and the steps of their handlers. Each call is one synchronous step. */
 export class MemoryTree {
@@ -16,10 +18,27 @@ export class MemoryTree {
     return row !== undefined && !isTerminalStatus(row.status)
   }
 
-  /** Cancels a row that was spawned by a task that is over; tells whether it was. */
+  create(input: CreateTask, at: number): CreateResult {
+    const { id, parentTaskId } = input
+    const existing = this.rows.get(id)
+    if (existing !== undefined) return { kind: 'exists', stored: toStoredTask(existing) }
+    if (parentTaskId === undefined) {
+      this.rows.add(newRow(input, at))
+      return { kind: 'created', taskId: id, at }
+    }
+    const parent = this.rows.get(parentTaskId)
+    if (parent === undefined) return { kind: 'refused', parentTaskId }
+    const { status } = parent
+    if (isTerminalStatus(status) || status === 'cancelling')
+      return { kind: 'refused', parentTaskId, parentStatus: status }
+    this.#addChild(parent, input, at)
+    return { kind: 'created', taskId: id, at, parentType: parent.created.type }
+  }
+
+  /** Cancels a row whose parent is over; tells whether it was. */
   cancelOrphan(row: MemoryRow, at: number): boolean {
     const { parentTaskId } = row.created
-    const parent = row.isSpawned && parentTaskId !== undefined ? this.rows.get(parentTaskId) : undefined
+    const parent = parentTaskId === undefined ? undefined : this.rows.get(parentTaskId)
     if (parent === undefined || !isTerminalStatus(parent.status)) return false
     row.cancelReason = 'parent-ended'
     this.rows.settle(row, at, () => moveTo(row, 'cancelled', at))
@@ -35,12 +54,8 @@ export class MemoryTree {
       const { cancelReason } = parent
       return { kind: 'refused', reason: 'cancelling', ...(cancelReason !== undefined && { cancelReason }) }
     }
-    this.rows.add(newRow(child, at, true))
-    parent.childTaskIds.push(child.id)
-    parent.openChildren++
+    this.#addChild(parent, child, at)
     parent.steps.set(step.key, { ...step, at })
-    const event = { at: new Date(at).toISOString(), kind: 'spawned-child' } as const
-    logEvent(parent, { ...event, childTaskId: child.id, childType: child.type })
     return { kind: 'spawned', at }
   }
 
@@ -62,7 +77,7 @@ export class MemoryTree {
     const { id, parentTaskId } = row.created
     const parent = parentTaskId === undefined ? undefined : this.rows.get(parentTaskId)
     if (parent === undefined || !isTerminalStatus(row.status)) return {}
-    if (row.isSpawned) parent.openChildren--
+    parent.openChildren--
     if (isTerminalStatus(parent.status)) return {}
     const { status } = row
     logEvent(parent, { at: new Date(at).toISOString(), kind: 'child-completed', childTaskId: id, status })
@@ -72,6 +87,14 @@ export class MemoryTree {
       this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))
     }
     return { parent: { taskId: parent.created.id, type: parent.created.type, woken } }
+  }
+
+  #addChild(parent: MemoryRow, child: CreateTask, at: number): void {
+    this.rows.add(newRow(child, at))
+    parent.childTaskIds.push(child.id)
+    parent.openChildren++
+    const event = { at: new Date(at).toISOString(), kind: 'spawned-child' } as const
+    logEvent(parent, { ...event, childTaskId: child.id, childType: child.type })
   }
 
   /** The row, if this is its running attempt. */
