@@ -1,6 +1,10 @@
 import type { BusMessage } from './busMessage.js'
 import type { CrossNodeBusErrorPhase } from './crossNodeBusErrorPhase.js'
 import type { CrossNodeBusTelemetry } from './crossNodeBusTelemetry.js'
+import type { PayloadSnapshot } from './payloadSnapshot.js'
+import type { PublishHooks } from './publishHooks.js'
+
+const NO_HOOKS: PublishHooks = {}
 
 /** Tells telemetry what a bus does, at no cost where nobody listens. */
 export class BusReporter {
@@ -10,9 +14,14 @@ export class BusReporter {
     this.#telemetry = telemetry
   }
 
-  published(topic: string, originId: string, json: string): void {
-    if (!this.#telemetry?.hasListeners('onCrossNodePublished')) return
-    this.#telemetry.emit('onCrossNodePublished', { topic, originId, byteLength: Buffer.byteLength(json) })
+  /** What a publication tells; nothing where nobody listens. */
+  hooksOf(topic: string, originId: string, payload: PayloadSnapshot): PublishHooks {
+    const telemetry = this.#telemetry
+    if (!telemetry?.hasListeners('onCrossNodePublished')) return NO_HOOKS
+    return {
+      onAccepted: () =>
+        telemetry.emit('onCrossNodePublished', { topic, originId, byteLength: Buffer.byteLength(payload.json) }),
+    }
   }
 
   received(topic: string, { originId, emittedAt }: BusMessage): void {

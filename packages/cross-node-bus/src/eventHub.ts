@@ -51,7 +51,9 @@ export class EventHub<Events extends object> implements Disposable {
    * wait for the next emission.
    */
   emit<Name extends keyof HubEvents<Events>>(event: Name, payload: HubEvents<Events>[Name]): void {
-    for (const registration of this.#registrations.get(event) ?? []) {
+    const registrations = this.#registrations.get(event)
+    if (!registrations) return
+    for (const registration of registrations) {
       if (!registration.active) continue
       callGuarded(
         () => registration.listener(payload as never),

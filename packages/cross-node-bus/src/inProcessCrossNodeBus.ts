@@ -10,7 +10,7 @@ import { inProcessCapabilities } from './inProcessCapabilities.js'
 import type { InProcessCrossNodeBusOptions } from './inProcessCrossNodeBusOptions.js'
 import { MemoryBroker } from './memoryBroker.js'
 import { parseSequence } from './parseSequence.js'
-import { serializePayload } from './serializePayload.js'
+import { PayloadSnapshot } from './payloadSnapshot.js'
 import { SubscriberList } from './subscriberList.js'
 
 /**
@@ -58,11 +58,14 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async publish(topic: string, payload: unknown): Promise<void> {
     this.#assertUsable()
-    const json = this.#reporter.watch(topic, 'serialize', () => serializePayload(payload))
+    const snapshot = this.#reporter.watch(topic, 'serialize', () => PayloadSnapshot.of(payload))
     this.#reporter.watch(topic, 'publish', () =>
-      this.#broker.publishSerialized(this.#prefix + topic, this.nodeId, json, {
-        onAccepted: () => this.#reporter.published(topic, this.nodeId, json),
-      }),
+      this.#broker.accept(
+        this.#prefix + topic,
+        this.nodeId,
+        snapshot,
+        this.#reporter.hooksOf(topic, this.nodeId, snapshot),
+      ),
     )
   }
 

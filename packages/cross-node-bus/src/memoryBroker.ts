@@ -4,10 +4,11 @@ import type { BusMessageHandler } from './busMessageHandler.js'
 import { callGuarded } from './callGuarded.js'
 import type { MemoryBrokerOptions } from './memoryBrokerOptions.js'
 import { parseSequence } from './parseSequence.js'
+import { PayloadSnapshot } from './payloadSnapshot.js'
 import type { PublishHooks } from './publishHooks.js'
 import { ReplayWindowExceededError } from './replayWindowExceededError.js'
-import { serializePayload } from './serializePayload.js'
-import { TopicChannel } from './topicChannel.js'
+import type { RetainedMessage } from './retainedMessage.js'
+import { type ChannelHooks, TopicChannel } from './topicChannel.js'
 
 /**
  * The transport behind in-process buses: numbers the messages of each topic, retains the latest for replay and calls
@@ -32,6 +33,8 @@ export class MemoryBroker implements Disposable {
   readonly #channels = new Map<string, TopicChannel>()
   /** Topics that retain messages and have no subscribers, the one idle for longest first. */
   readonly #idle = new Set<string>()
+  /** The one that was put into {@link #idle} last, whether or not it still is there. */
+  #newestIdle: string | undefined
   /**
    * Highest number issued in a topic that was released. Topics opened later go on from there, lest a token from before
    * the release be taken for a position after it.
@@ -60,7 +63,7 @@ export class MemoryBroker implements Disposable {
     payload: unknown,
     onSubscriberError?: PublishHooks['onSubscriberError'],
   ): BusMessage {
-    return this.publishSerialized(topic, originId, serializePayload(payload), { onSubscriberError })
+    return this.accept(topic, originId, PayloadSnapshot.of(payload), { onSubscriberError }).message
   }
 
   /**
@@ -69,18 +72,19 @@ export class MemoryBroker implements Disposable {
    * @throws SyntaxError if `json` is not JSON; nothing is delivered then.
    */
   publishSerialized(topic: string, originId: string, json: string, hooks: PublishHooks = {}): BusMessage {
+    JSON.parse(json)
+    return this.accept(topic, originId, PayloadSnapshot.ofJson(json), hooks).message
+  }
+
+  /**
+   * {@link publish} for the buses of this package, which do not look at what they have published.
+   *
+   * @internal
+   */
+  accept(topic: string, originId: string, payload: PayloadSnapshot, hooks: PublishHooks): RetainedMessage {
     const channel = this.#open(topic)
     if (channel.subscribers.size === 0) this.#markIdle(topic)
-    return channel.publish(originId, json, {
-      onAccepted: (message, evicted) => {
-        callGuarded(() => hooks.onAccepted?.(message), logError)
-        if (evicted) this.#tellEviction(topic, evicted, channel.retainedCount)
-      },
-      onSubscriberError: (error, handler) =>
-        hooks.onSubscriberError
-          ? callGuarded(() => hooks.onSubscriberError?.(error, handler), logError)
-          : logError(error),
-    })
+    return channel.publish(originId, payload, this.#guarded(topic, channel, hooks))
   }
 
   /** Calls `handler` for every message accepted on `topic` from now on, once per registration. */
@@ -130,7 +134,21 @@ export class MemoryBroker implements Disposable {
     this.#idle.clear()
   }
 
+  /** Hooks that cannot harm the publication. */
+  #guarded(topic: string, channel: TopicChannel, { onAccepted, onSubscriberError }: PublishHooks): ChannelHooks {
+    return {
+      onAccepted: (message, evicted) => {
+        if (onAccepted) callGuarded(() => onAccepted(message.message), logError)
+        if (evicted && this.#onEviction) this.#tellEviction(topic, evicted, channel.retainedCount)
+      },
+      onSubscriberError: (error, handler) =>
+        onSubscriberError ? callGuarded(() => onSubscriberError(error, handler), logError) : logError(error),
+    }
+  }
+
   #open(topic: string): TopicChannel {
+    const known = this.#channels.get(topic)
+    if (known) return known
     const channel = this.#peek(topic)
     this.#channels.set(topic, channel)
     return channel
@@ -143,6 +161,8 @@ export class MemoryBroker implements Disposable {
   }
 
   #markIdle(topic: string): void {
+    if (topic === this.#newestIdle && this.#idle.has(topic)) return
+    this.#newestIdle = topic
     this.#idle.delete(topic)
     this.#idle.add(topic)
     for (const longestIdle of this.#idle) {
@@ -160,14 +180,14 @@ export class MemoryBroker implements Disposable {
     dropped.forEach((message, index) => this.#tellEviction(topic, message, dropped.length - index - 1))
   }
 
-  #tellEviction(topic: string, { seq = '' }: BusMessage, retainedCount: number): void {
-    callGuarded(() => this.#onEviction?.(topic, seq, retainedCount), logError)
+  #tellEviction(topic: string, { seq }: RetainedMessage, retainedCount: number): void {
+    callGuarded(() => this.#onEviction?.(topic, String(seq), retainedCount), logError)
   }
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- the contents are at hand, but the interface is asynchronous
-async function* iterate(messages: readonly BusMessage[]): AsyncGenerator<BusMessage, void, undefined> {
-  yield* messages
+async function* iterate(messages: readonly RetainedMessage[]): AsyncGenerator<BusMessage, void, undefined> {
+  for (const { message } of messages) yield message
 }
 
 function logError(error: unknown): void {

@@ -1,13 +1,13 @@
-import type { BusMessage } from './busMessage.js'
 import type { BusMessageHandler } from './busMessageHandler.js'
 import { callGuarded } from './callGuarded.js'
-import { parseFrozen } from './parseFrozen.js'
+import type { PayloadSnapshot } from './payloadSnapshot.js'
+import { RetainedMessage } from './retainedMessage.js'
 import { SubscriberList } from './subscriberList.js'
 
 /** How a channel tells the outcome of a publication. None of the two may throw. */
 export type ChannelHooks = {
   /** The message has its number and is retained, `evicted` is what it pushed out; nobody has received it yet. */
-  readonly onAccepted: (message: BusMessage, evicted: BusMessage | undefined) => void
+  readonly onAccepted: (message: RetainedMessage, evicted: RetainedMessage | undefined) => void
   readonly onSubscriberError: (error: unknown, handler: BusMessageHandler) => void
 }
 
@@ -15,7 +15,7 @@ export type ChannelHooks = {
 export class TopicChannel {
   readonly subscribers = new SubscriberList<BusMessageHandler>()
   /** A ring of the window's size, in which the newest message overwrites the oldest. */
-  readonly #ring: BusMessage[] = []
+  readonly #ring: RetainedMessage[] = []
   readonly #window: number
   readonly #first: number
   readonly #undelivered: Delivery[] = []
@@ -44,25 +44,23 @@ export class TopicChannel {
   }
 
   /** A copy of the retained messages from number `seq` on, oldest first. */
-  retainedFrom(seq: number): BusMessage[] {
+  retainedFrom(seq: number): RetainedMessage[] {
     const start = Math.max(seq, this.oldest)
     const count = Math.max(this.#newest - start + 1, 0)
-    return Array.from({ length: count }, (_, index) => this.#ring[this.#slotOf(start + index)] as BusMessage)
+    return Array.from({ length: count }, (_, index) => this.#ring[this.#slotOf(start + index)] as RetainedMessage)
   }
 
   /**
    * Retains and delivers a message. A publication from within a handler is accepted at once but delivered only after
    * the message in delivery has reached everybody, since all subscribers have to see the same order.
    */
-  publish(originId: string, json: string, hooks: ChannelHooks): BusMessage {
-    const payload = parseFrozen(json)
+  publish(originId: string, payload: PayloadSnapshot, hooks: ChannelHooks): RetainedMessage {
     const seq = ++this.#newest
-    const emittedAt = new Date().toISOString()
-    const message = Object.freeze<BusMessage>({ v: 1, originId, emittedAt, seq: String(seq), payload })
+    const message = new RetainedMessage(originId, seq, payload)
     const slot = this.#slotOf(seq)
     const evicted = this.#ring[slot]
     this.#ring[slot] = message
-    this.#undelivered.push({ message, seq, hooks })
+    if (this.subscribers.size > 0 || this.#delivering) this.#undelivered.push({ message, hooks })
     if (this.#delivering) {
       hooks.onAccepted(message, evicted)
     } else {
@@ -80,10 +78,10 @@ export class TopicChannel {
 
   #deliver(): void {
     for (let next = this.#undelivered.shift(); next; next = this.#undelivered.shift()) {
-      const { message, seq, hooks } = next
-      for (const handler of this.subscribers.reachedBy(seq)) {
+      const { message, hooks } = next
+      for (const handler of this.subscribers.reachedBy(message.seq)) {
         callGuarded(
-          () => handler(message),
+          () => handler(message.message),
           (error) => hooks.onSubscriberError(error, handler),
         )
       }
@@ -91,4 +89,4 @@ export class TopicChannel {
   }
 }
 
-type Delivery = { readonly message: BusMessage; readonly seq: number; readonly hooks: ChannelHooks }
+type Delivery = { readonly message: RetainedMessage; readonly hooks: ChannelHooks }

@@ -28,6 +28,13 @@ const cases: Array<[name: string, published: unknown, delivered: unknown]> = [
   ],
   ['a class instance', new Order(), { id: 7 }],
   ['a map', new Map([[1, 2]]), {}],
+  [
+    'a flat object',
+    { text: 'a', gone: undefined, none: null, no: false, lacking: NaN },
+    { text: 'a', none: null, no: false, lacking: null },
+  ],
+  ['a key that sets prototypes', JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}')],
+  ['an object with a toJSON of its own', { a: 1, toJSON: () => 'own' }, 'own'],
   ['a string', 'ünïcode \u{1f600}', 'ünïcode \u{1f600}'],
 ]
 
@@ -72,6 +79,21 @@ describe('payloads', () => {
     draft.amount = 2
 
     expect(payloads).toEqual([{ amount: 1 }])
+  })
+
+  it('B18: reads no property later than at the publication', async () => {
+    using bus = new InProcessCrossNodeBus()
+    let reads = 0
+    const draft = {
+      get amount() {
+        return ++reads
+      },
+    }
+
+    await bus.publish('t', draft)
+
+    expect(await collect(bus.replay('t', '0'))).toMatchObject([{ payload: { amount: 1 } }])
+    expect(await collect(bus.replay('t', '0'))).toMatchObject([{ payload: { amount: 1 } }])
   })
 
   it('B18: copes with nesting deeper than a recursive walk', async () => {
