@@ -1,15 +1,17 @@
-import type { ClaimedTask } from '@furystack/task-runner'
+import type { ClaimedTask, ClaimLease } from '@furystack/task-runner'
 
 import type { Claim } from '../claim/claim.js'
 
 /**
- * What the adapter knows of a claim while the core has it. The core passes it back unread, in `ClaimedTask.receipt`.
+ * What the adapter knows of a claim while the core has it. The core passes it back unread, in `ClaimedTask.receipt`, and
+ * hears from it as `ClaimedTask.lease`.
  */
-export class ClaimReceipt {
+export class ClaimReceipt implements ClaimLease {
   /** Whether a joint step has settled the claim already. */
   isSettled = false
-  private lost: AbortController | undefined
+  private controller: AbortController | undefined
   private isLost = false
+  private listener: (() => void) | undefined
 
   /** @param leave tells that the settlement is on its way, so that the slot is free */
   constructor(
@@ -18,33 +20,34 @@ export class ClaimReceipt {
   ) {}
 
   /** Made when somebody first asks, because most cores never do. */
-  get lostSignal(): AbortSignal {
-    this.lost ??= new AbortController()
-    if (this.isLost) this.lost.abort()
-    return this.lost.signal
+  get lost(): AbortSignal {
+    this.controller ??= new AbortController()
+    if (this.isLost) this.controller.abort()
+    return this.controller.signal
+  }
+
+  onLost(listener: () => void): void {
+    this.listener = listener
+    if (this.isLost) listener()
   }
 
   markLost(): void {
+    if (this.isLost) return
     this.isLost = true
-    this.lost?.abort()
+    this.controller?.abort()
+    this.listener?.()
   }
 
   toClaimedTask(): ClaimedTask {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the getter below has a `this` of its own
-    const receipt = this
     const { taskId, lane, deliveryCount, visibilityTimeoutMs, begun } = this.claim
     return {
       taskId,
       type: lane.type,
-      receipt,
+      receipt: this,
       deliveryCount,
       redelivered: deliveryCount > 1,
       visibilityTimeoutMs,
-      lease: {
-        get lost() {
-          return receipt.lostSignal
-        },
-      },
+      lease: this,
       ...(begun && { begun }),
     }
   }

@@ -1,8 +1,8 @@
 import {
   type AttemptRecord,
-  type AttemptStatus,
   type CreateTask,
   DEFAULT_RETENTION_POLICY,
+  isoTime,
   MAX_EVENTS_PER_TASK,
   type StoredTask,
   Task,
@@ -12,6 +12,9 @@ import {
   type TaskStatus,
 } from '@furystack/task-runner'
 
+import { decodeAttempt } from './attemptText.js'
+import { textFields, textOf } from './textFields.js'
+
 /**
  * The fields of a row's hash. Names are short because there are many rows; fields that would say nothing are absent.
  *
@@ -19,9 +22,9 @@ import {
  * | --- | --- | --- | --- | --- |
  * | `t` | type | | `s` | status |
  * | `v` | handler version | | `run` | number of the present or last attempt |
- * | `c` | submitted at | | `a<n>` | attempt n: started, finished, status letter, worker, error |
- * | `p` | payload, JSON | | `d` | end of the lease |
- * | `r` | result, JSON | | `f`, `l` | failures, losses |
+ * | `c` | submitted at | | `a<n>` | attempt n, see {@link decodeAttempt} |
+ * | `p`, `p<n>` | payload, JSON, see {@link textFields} | | `d` | end of the lease |
+ * | `r`, `r<n>` | result, likewise | | `f`, `l` | failures, losses |
  * | `e` | final error, JSON | | `x` | terminal at |
  * | `n` | not before | | `m` | member of the schedule, of a draft or while parked |
  * | `k` | idempotency key | | `g`, `gx` | progress as JSON, stored at |
@@ -39,7 +42,7 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
   const add = (name: string, value: string | undefined): void => {
     if (value !== undefined) fields.push(name, value)
   }
-  add('p', input.payloadJson)
+  if (input.payloadJson !== undefined) fields.push(...textFields('p', input.payloadJson))
   add('n', input.notBefore === undefined ? undefined : String(input.notBefore))
   add('k', input.idempotencyKey)
   add('pa', input.parentTaskId)
@@ -70,7 +73,7 @@ export const decodeRow = (
   task.type = row.get('t') ?? ''
   task.handlerVersion = Number(row.get('v'))
   task.status = status
-  task.payload = parse(row.get('p'))
+  task.payload = parse(textOf(row, 'p'))
   task.submittedAt = iso(row.get('c'))
   task.childTaskIds = [...children]
   task.attempts = attempts
@@ -78,7 +81,7 @@ export const decodeRow = (
   task.consumedBlobs = []
   task.tags = (parse(row.get('tg')) as string[] | undefined) ?? []
   task.retentionPolicy = (parse(row.get('rp')) as TaskRetentionPolicy | undefined) ?? { ...DEFAULT_RETENTION_POLICY }
-  if (row.has('r')) task.result = parse(row.get('r'))
+  if (row.has('r')) task.result = parse(textOf(row, 'r'))
   if (row.has('e')) task.error = parse(row.get('e')) as TaskError
   if (row.has('n')) task.notBefore = iso(row.get('n'))
   const resumeToken = row.get('w')
@@ -106,35 +109,11 @@ export const decodeRow = (
   }
 }
 
-/** Worker ids go into attempt records, whose separator they must not hold. */
-export const encodeWorkerId = (workerId: string): string => workerId.replaceAll('%', '%25').replaceAll('|', '%7C')
-
-const decodeWorkerId = (text: string): string => text.replaceAll('%7C', '|').replaceAll('%25', '%')
-
-const ATTEMPT_STATUS: Readonly<Record<string, AttemptStatus>> = {
-  i: 'in-progress',
-  s: 'succeeded',
-  f: 'failed',
-  c: 'cancelled',
-  t: 'timed-out',
-  r: 'released',
-  u: 'suspended',
-}
-
 const attemptsOf = (row: ReadonlyMap<string, string>): AttemptRecord[] => {
   const attempts: AttemptRecord[] = []
   for (let attempt = 1, text; (text = row.get(`a${String(attempt)}`)) !== undefined; attempt++) {
-    const match = /^(\d+)\|(\d*)\|(\w)\|([^|]*)\|([^]*)$/.exec(text)
-    if (!match) continue
-    const [, started, finished, letter = '', worker = '', error] = match
-    attempts.push({
-      attempt,
-      workerId: decodeWorkerId(worker),
-      startedAt: iso(started),
-      ...(finished && { finishedAt: iso(finished) }),
-      status: ATTEMPT_STATUS[letter] ?? 'in-progress',
-      ...(error && { error: parse(error) as NonNullable<AttemptRecord['error']> }),
-    })
+    const record = decodeAttempt(attempt, text)
+    if (record) attempts.push(record)
   }
   return attempts
 }
@@ -159,6 +138,7 @@ const eventsOf = (task: Task, stored: readonly string[]): TaskEvent[] => {
     const { at, ...event } = JSON.parse(text) as TaskEvent & { at: unknown }
     events.push({ ...event, at: iso(String(at)) })
   }
+  if (stored.length === 0) return events.slice(-MAX_EVENTS_PER_TASK)
   // Sorting is stable, so what happened in one millisecond stays in its order.
   return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-MAX_EVENTS_PER_TASK)
 }
@@ -170,4 +150,4 @@ const isDefaultPolicy = (policy: TaskRetentionPolicy): boolean =>
 
 const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text))
 
-const iso = (ms: string | undefined): string => new Date(Number(ms ?? 0)).toISOString()
+const iso = (ms: string | undefined): string => isoTime(Number(ms ?? 0))

@@ -4,7 +4,8 @@ import type { Claim } from '../claim/claim.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { LaneReading, ReadRequest } from '../port/lanePort.js'
-import { decodeRow, encodeWorkerId } from '../rows/rowCodec.js'
+import { encodeWorkerId } from '../rows/attemptText.js'
+import { decodeRow } from '../rows/rowCodec.js'
 import { parentOf } from './parentOf.js'
 
 /** What the claiming scripts are told beyond the request. */

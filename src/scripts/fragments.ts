@@ -81,12 +81,12 @@ end
 `
 
 /**
- * Needs the clock. Attempt `n` is the row's field `a<n>`: started|finished|status letter|worker|error as JSON.
+ * Needs the clock. Attempt `n` is the row's field `a<n>`: see decodeAttempt.
  * `closeAttempt` ends an open one, whoever began it.
  */
 export const attemptLua = `
 local function attemptText(started, finished, letter, worker, err)
-  return started .. '|' .. finished .. '|' .. letter .. '|' .. worker .. '|' .. err
+  return started .. '|' .. (finished == '' and '' or int(finished - started)) .. '|' .. letter .. '|' .. worker .. '|' .. err
 end
 
 local function closeAttempt(row, run, letter)

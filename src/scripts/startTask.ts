@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow } from '../rows/rowCodec.js'
+import { textFields } from '../rows/textFields.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
@@ -11,7 +12,7 @@ import { defineScript, runScript } from './runScript.js'
  * Makes a draft pending, replaces its payload if one is given, and puts it into its lane or the schedule.
  *
  * KEYS: 1 root, 2 the row. ARGV: group, task id, entry ('1': make one; '': mark the row as not yet enqueued), payload
- * mode ('': keep, 'set', 'drop'), payload.
+ * mode ('': keep, 'set', 'drop'), the payload's fields and values.
  * Returns: now, 1 (started) or 0 (refused), the row (empty if there is none).
  */
 const script = defineScript(
@@ -21,11 +22,17 @@ const script = defineScript(
     enqueueLua +
     `
 local root, row = KEYS[1], KEYS[2]
-local group, taskId, withEntry, mode, payload = unpack(ARGV)
+local group, taskId, withEntry, mode = unpack(ARGV, 1, 4)
 if redis.call('HGET', row, 's') ~= 'draft' then return { now, 0, redis.call('HGETALL', row) } end
 
 redis.call('HSET', row, 's', 'pending')
-if mode == 'set' then redis.call('HSET', row, 'p', payload) elseif mode == 'drop' then redis.call('HDEL', row, 'p') end
+if mode ~= '' then
+  -- Parts of a longer payload must not outlive it; there are never as many as this.
+  local old = { 'p' }
+  for part = 1, 20 do old[part + 1] = 'p' .. part end
+  redis.call('HDEL', row, unpack(old))
+end
+if mode == 'set' then redis.call('HSET', row, unpack(ARGV, 5)) end
 
 local kind, version, notBefore, lane, member = unpack(redis.call('HMGET', row, 't', 'v', 'n', 'ln', 'm'))
 redis.call('HDEL', row, 'ln', 'm')
@@ -58,7 +65,7 @@ export const startTask = async (
     connection,
     script,
     [keys.root, keys.row(taskId)],
-    [group, taskId, withEntry ? '1' : '', mode, payload?.json ?? ''],
+    [group, taskId, withEntry ? '1' : '', mode, ...(payload?.json === undefined ? [] : textFields('p', payload.json))],
   )
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
   const [at, started, row] = reply as [number, number, string[]]

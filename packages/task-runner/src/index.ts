@@ -16,6 +16,7 @@ export { InvalidArgumentError } from './errors/invalidArgumentError.js'
 export { InvalidTaskStateError } from './errors/invalidTaskStateError.js'
 export { isNonRetryableError } from './errors/isNonRetryableError.js'
 export { isNotNowError } from './errors/isNotNowError.js'
+export { isoTime } from './time/isoTime.js'
 export { isSuspendedError } from './errors/isSuspendedError.js'
 export { isTerminalStatus, TERMINAL_STATUSES } from './task/taskStatus.js'
 export { LeaseLostError } from './errors/leaseLostError.js'
@@ -54,6 +55,7 @@ export type { BeginAttempt, BeginResult } from './store/beginAttempt.js'
 export type { CancelResult, CancelTask } from './store/cancelTask.js'
 export type { ChildHandle } from './tree/childHandle.js'
 export type {
+  ClaimLease,
   ClaimedTask,
   EnqueueInput,
   IdempotencyLeaseInput,

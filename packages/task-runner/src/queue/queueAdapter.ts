@@ -40,9 +40,19 @@ export interface ClaimedTask {
   /** The visibility that the broker gives this claim, in milliseconds; it is heartbeated at a third of it. */
   readonly visibilityTimeoutMs?: number
   /** Tells that the adapter lost the claim to somebody else. */
-  readonly lease?: { readonly lost: AbortSignal }
+  readonly lease?: ClaimLease
   /** The attempt that the claim step began in the same step, where adapter and store share a broker. */
   readonly begun?: BeginResult
+}
+
+/** How a core hears that a claim went to somebody else. */
+export interface ClaimLease {
+  readonly lost: AbortSignal
+  /**
+   * The same for the one listener that a core has, without a signal, which costs more than a short task. Calls it at once
+   * if the claim is lost already, and maybe after the claim's end.
+   */
+  onLost?(listener: () => void): void
 }
 
 /** What a worker asks of an adapter. */

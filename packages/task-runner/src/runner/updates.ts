@@ -4,6 +4,7 @@ import type { CrossNodeBus } from '@furystack/cross-node-bus'
 
 import type { TaskStatus, TerminalStatus } from '../task/taskStatus.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
+import { isoTime } from '../time/isoTime.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import { BusFeeds } from './busFeeds.js'
 import { SubscriberMap, type UpdateHandler } from './subscriberMap.js'
@@ -32,7 +33,7 @@ export class Updates implements Disposable {
   /** Tells that a task has a status since `at` (epoch milliseconds). */
   status(type: string, taskId: string, status: TaskStatus, at: number, reason?: string): void {
     const via = this.#via
-    const time = new Date(at).toISOString()
+    const time = isoTime(at)
     if (this.#hasListeners) {
       const update: TaskUpdate = { kind: 'status', taskId, status, at: time }
       this.#deliver(type, reason === undefined ? update : { ...update, reason })
@@ -43,7 +44,7 @@ export class Updates implements Disposable {
   /** Tells how far a task is. */
   progress(type: string, taskId: string, percent: number, meta: unknown, at: number): void {
     const via = this.#via
-    const time = new Date(at).toISOString()
+    const time = isoTime(at)
     if (this.#hasListeners) {
       const update: TaskUpdate = { kind: 'progress', taskId, percent, at: time }
       this.#deliver(type, meta === undefined ? update : { ...update, meta })
@@ -53,12 +54,12 @@ export class Updates implements Disposable {
 
   /** Tells a parent's subscribers of a child that was spawned. */
   spawnedChild(type: string, taskId: string, childTaskId: string, at: number): void {
-    this.#tell(type, { kind: 'spawned-child', taskId, childTaskId, at: new Date(at).toISOString() })
+    this.#tell(type, { kind: 'spawned-child', taskId, childTaskId, at: isoTime(at) })
   }
 
   /** Tells a parent's subscribers of a child that has ended. */
   childCompleted(type: string, taskId: string, childTaskId: string, status: TerminalStatus, at: number): void {
-    this.#tell(type, { kind: 'child-completed', taskId, childTaskId, status, at: new Date(at).toISOString() })
+    this.#tell(type, { kind: 'child-completed', taskId, childTaskId, status, at: isoTime(at) })
   }
 
   /** Asks whoever runs one of these tasks to stop. */

@@ -1,10 +1,11 @@
 import type { CreateTask } from '../store/createTask.js'
+import { isoTime } from '../time/isoTime.js'
 import { Task } from './task.js'
 
 /** The row that a creation has just made, `at` epoch milliseconds, without asking the store for it. */
 export const taskFromCreate = (input: CreateTask, at: number): Task => {
   const task = new Task()
-  const submittedAt = new Date(at).toISOString()
+  const submittedAt = isoTime(at)
   task.id = input.id
   task.type = input.type
   task.handlerVersion = input.handlerVersion

@@ -32,7 +32,7 @@ export class AttemptEnding {
     if (result.kind === 'lost') return this.lost(run)
     this.parts.updates.status(run.type, run.taskId, result.status, result.at, result.cancelReason)
     this.#tell(run, outcome, result)
-    await this.#tellFamily(run, result)
+    if (result.openChildren !== undefined || result.parent !== undefined) await this.#tellFamily(run, result)
     switch (result.status) {
       case 'succeeded':
         return SUCCESS

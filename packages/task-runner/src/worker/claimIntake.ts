@@ -44,9 +44,12 @@ export class ClaimIntake {
     private readonly handlers: HandlerTable,
   ) {}
 
-  /** Rejects for trouble of the store. */
-  async take(claim: ClaimedTask): Promise<Intake> {
-    if (claim.begun !== undefined) return this.#decide(claim, claim.begun)
+  /** Decides at once about a claim that has begun already. Rejects for trouble of the store. */
+  take(claim: ClaimedTask): Intake | Promise<Intake> {
+    return claim.begun === undefined ? this.#begin(claim) : this.#decide(claim, claim.begun)
+  }
+
+  async #begin(claim: ClaimedTask): Promise<Intake> {
     // Not begun yet, so a task that does not fit can go back without a trace in its row.
     const stored = await this.parts.store.get(claim.taskId)
     if (stored === undefined) return this.#missingRow(claim)

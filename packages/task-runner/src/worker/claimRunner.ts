@@ -104,9 +104,7 @@ export class ClaimRunner implements Disposable {
   #openRun(run: Run): void {
     this.#open.add(run)
     this.#heartbeats.add(run)
-    const lost = run.claim.lease?.lost
-    if (lost?.aborted === true) run.onBrokerLost()
-    else lost?.addEventListener('abort', run.onBrokerLost)
+    this.#listen(run)
     this.worker.greet(run)
   }
 
@@ -114,7 +112,18 @@ export class ClaimRunner implements Disposable {
     run.hasEnded = true
     this.#open.delete(run)
     this.#heartbeats.remove(run)
-    run.claim.lease?.lost.removeEventListener('abort', run.onBrokerLost)
+    const { lease } = run.claim
+    if (lease !== undefined && lease.onLost === undefined) {
+      lease.lost.removeEventListener('abort', run.onBrokerLost)
+    }
+  }
+
+  #listen(run: Run): void {
+    const { lease } = run.claim
+    if (lease === undefined) return
+    if (lease.onLost !== undefined) lease.onLost(run.onBrokerLost)
+    else if (lease.lost.aborted) run.onBrokerLost()
+    else lease.lost.addEventListener('abort', run.onBrokerLost)
   }
 
   #announce(task: Task, at: number): void {

@@ -156,7 +156,8 @@ export class WorkerRuntime implements Worker {
 
   async #handle(claim: ClaimedTask): Promise<ClaimOutcome> {
     if (this.#isDraining && claim.begun === undefined) return REQUEUE
-    const intake = await this.#intake.take(claim)
+    const taken = this.#intake.take(claim)
+    const intake = taken instanceof Promise ? await taken : taken
     this.#troubles.forget(this.workerId)
     if (intake.kind === 'answer') return intake.outcome
     if (intake.kind === 'giveBack') return this.#runner.giveBack(claim, intake.begun, intake.delayMs)
