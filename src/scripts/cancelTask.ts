@@ -29,7 +29,7 @@ local function cancel(row, reason, event)
       redis.call('HSET', row, 's', 'cancelling')
       return 'cancelling'
     end
-    closeAttempt(row, run, 't')
+    loseAttempt(row, run)
   end
   if status == 'waiting' then
     redis.call('DEL', row .. ':open')

@@ -31,12 +31,11 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT
   redis.call('ZREM', KEYS[2], taskId)
   if status == 'running' or status == 'cancelling' then
     local parent = ''
-    closeAttempt(row, run, 't')
+    loseAttempt(row, run)
     if status == 'cancelling' then
       parent = endTask(KEYS[1], '', taskId, 'cancelled')
     else
       redis.call('HSET', row, 's', 'pending')
-      redis.call('HINCRBY', row, 'l', 1)
       redis.call('ZADD', KEYS[3], int(now), taskId)
     end
     table.insert(changed, { taskId, parent })

@@ -82,18 +82,19 @@ end
 
 /**
  * Needs the clock. Attempt `n` is the row's field `a<n>`: see decodeAttempt.
- * `closeAttempt` ends an open one, whoever began it.
+ * `loseAttempt` ends an open one, whoever began it, as timed-out, and counts the loss.
  */
 export const attemptLua = `
 local function attemptText(started, finished, letter, worker, err)
   return started .. '|' .. (finished == '' and '' or int(finished - started)) .. '|' .. letter .. '|' .. worker .. '|' .. err
 end
 
-local function closeAttempt(row, run, letter)
+local function loseAttempt(row, run)
+  redis.call('HINCRBY', row, 'l', 1)
   local text = redis.call('HGET', row, 'a' .. run)
   if not text then return end
   local started, worker = string.match(text, '^(%d+)|%d*|%a|([^|]*)|')
-  if started then redis.call('HSET', row, 'a' .. run, attemptText(started, int(now), letter, worker, '')) end
+  if started then redis.call('HSET', row, 'a' .. run, attemptText(started, int(now), 't', worker, '')) end
 end
 `
 
@@ -112,14 +113,14 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   local run = tonumber(head[3]) or 0
   if status == 'running' or status == 'cancelling' then
     if not redelivered and (tonumber(head[2]) or 0) > now then return 'owned', head[2] end
-    closeAttempt(row, run, 't')
+    loseAttempt(row, run)
     if status == 'cancelling' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled')
     end
-    redis.call('HINCRBY', row, 'l', 1)
   elseif status ~= 'pending' then
     return 'stale', status
-  elseif head[4] then
+  end
+  if head[4] then
     local parent = redis.call('HGET', root .. 'row:' .. head[4], 's')
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled', 'cr', 'parent-ended')

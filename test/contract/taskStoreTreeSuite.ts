@@ -438,6 +438,19 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
         expect((await read(id)).openChildren).toBeUndefined()
       })
 
+      it('T26 does not take over below a parent that is over', async () => {
+        const id = await parent()
+        const [child = ''] = await spawned(id, 1)
+        await begin(child)
+        await finish(id, SUCCEEDED)
+        const begun = { taskId: child, workerId: 'worker-2', visibilityTimeoutMs: 1_000, redelivered: true }
+        expect(await store.beginAttempt(begun)).toMatchObject({
+          kind: 'cancelled',
+          stored: { losses: 1, cancelReason: 'parent-ended', task: { attempts: [{ status: 'timed-out' }] } },
+        })
+        expect((await read(id)).openChildren).toBeUndefined()
+      })
+
       it('counts down the open children of a parent that runs', async () => {
         const id = await parent()
         const [a = '', b = ''] = await spawned(id, 2)

@@ -18,7 +18,6 @@ export interface MemoryRow {
   readonly childTaskIds: string[]
   readonly attempts: AttemptRecord[]
   readonly events: TaskEvent[]
-  workerId: string | undefined
   /** End of the present lease. */
   leaseUntil: number | undefined
   terminalAt: number | undefined

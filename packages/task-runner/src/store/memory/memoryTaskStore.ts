@@ -13,7 +13,7 @@ import type { TaskStore } from '../taskStore.js'
 import { MemoryRoles } from './memoryRoles.js'
 import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
-import { applyOutcome, closeAttempt, expireLease, logEvent, moveTo, openAttempt } from './memoryTransitions.js'
+import { applyOutcome, expireLease, logEvent, loseAttempt, moveTo, openAttempt } from './memoryTransitions.js'
 import { toStoredTask } from './toStoredTask.js'
 
 /** How a `MemoryTaskStore` differs from the default. */
@@ -120,7 +120,7 @@ export class MemoryTaskStore implements TaskStore {
         return { kind: 'cancelling', stored: toStoredTask(row), at }
       }
       this.#rows.settle(row, at, () => {
-        closeAttempt(row, 'timed-out', at)
+        loseAttempt(row, at)
         moveTo(row, 'cancelled', at)
       })
       return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
@@ -186,7 +186,6 @@ export class MemoryTaskStore implements TaskStore {
     if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
     const attempt = row.attempts.length + 1
     row.status = 'running'
-    row.workerId = workerId
     row.attempts.push({ attempt, workerId, startedAt: new Date(at).toISOString(), status: 'in-progress' })
     logEvent(row, { at: new Date(at).toISOString(), kind: 'claimed', workerId })
     this.#rows.lease(row, at + visibilityTimeoutMs)

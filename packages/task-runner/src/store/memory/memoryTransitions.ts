@@ -18,7 +18,6 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   childTaskIds: [],
   attempts: [],
   events: [{ at: new Date(now).toISOString(), kind: 'submitted' }],
-  workerId: undefined,
   leaseUntil: undefined,
   terminalAt: undefined,
   failures: 0,
@@ -43,7 +42,7 @@ export const openAttempt = (row: MemoryRow): AttemptRecord | undefined => {
 }
 
 /** Closes the running attempt, if one is. */
-export const closeAttempt = (row: MemoryRow, status: AttemptStatus, now: number, error?: AttemptError): void => {
+const closeAttempt = (row: MemoryRow, status: AttemptStatus, now: number, error?: AttemptError): void => {
   const attempt = openAttempt(row)
   if (attempt === undefined) return
   attempt.status = status
@@ -51,7 +50,7 @@ export const closeAttempt = (row: MemoryRow, status: AttemptStatus, now: number,
   if (error !== undefined) attempt.error = { ...error }
 }
 
-/** Ends the lease and moves on. A pending row belongs to nobody; any other remembers its last worker. */
+/** Ends the lease and moves on. */
 export const moveTo = (row: MemoryRow, status: TaskStatus, now: number): void => {
   row.status = status
   row.leaseUntil = undefined
@@ -59,14 +58,18 @@ export const moveTo = (row: MemoryRow, status: TaskStatus, now: number): void =>
     row.resumeToken = undefined
     row.open.clear()
   }
-  if (status === 'pending') row.workerId = undefined
   if (isTerminalStatus(status)) row.terminalAt = now
+}
+
+/** Closes the running attempt, if one is, as one that its owner lost. */
+export const loseAttempt = (row: MemoryRow, now: number): void => {
+  if (openAttempt(row) !== undefined) row.losses++
+  closeAttempt(row, 'timed-out', now)
 }
 
 /** Ends a lease that has run out: back to pending, or cancelled if that was asked for. */
 export const expireLease = (row: MemoryRow, now: number): void => {
-  closeAttempt(row, 'timed-out', now)
-  row.losses++
+  loseAttempt(row, now)
   moveTo(row, row.status === 'cancelling' ? 'cancelled' : 'pending', now)
 }
 
@@ -100,6 +103,7 @@ const suspend = (
   closeAttempt(row, 'suspended', now)
   row.open = new Set(awaiting.filter(isOpen))
   if (row.open.size === 0) return becomePending(row, 0, now)
+  row.notBefore = undefined
   row.resumeToken = JSON.stringify(awaiting)
   moveTo(row, 'waiting', now)
 }

@@ -82,10 +82,7 @@ export class MemoryTree {
     const { status } = row
     logEvent(parent, { at: new Date(at).toISOString(), kind: 'child-completed', childTaskId: id, status })
     const woken = parent.open.delete(id) && parent.open.size === 0 && parent.status === 'waiting'
-    if (woken) {
-      parent.notBefore = undefined
-      this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))
-    }
+    if (woken) this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))
     return { parent: { taskId: parent.created.id, type: parent.created.type, woken } }
   }
 

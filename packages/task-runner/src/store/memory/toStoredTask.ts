@@ -33,7 +33,9 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   task.retentionPolicy = { ...created.retentionPolicy }
   task.tags = [...created.tags]
   if (row.leaseUntil !== undefined) task.visibilityDeadline = iso(row.leaseUntil)
-  if (row.workerId !== undefined) task.workerId = row.workerId
+  // A pending row belongs to nobody; any other remembers its last worker.
+  const last = row.attempts.at(-1)
+  if (last !== undefined && row.status !== 'pending') task.workerId = last.workerId
   if (row.resumeToken !== undefined) task.resumeToken = row.resumeToken
   if (row.terminalAt !== undefined) task.terminalAt = iso(row.terminalAt)
   return {

@@ -1,0 +1,68 @@
+import { isTerminalStatus, MemoryTaskStore, type StoredTask, type TaskStore } from '@furystack/task-runner'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { openConnection } from '../../src/connection/connection.js'
+import { keys } from '../../src/keys/keys.js'
+import { redisTaskStore } from '../../src/redis/redisTaskStore.js'
+import { connectClient, uniquePrefix } from '../support/redis.js'
+import { ALL, anySteps, type Side, told, toldRow, unqueuedIn } from './taskStore/storeSteps.js'
+
+const RUNS = 120
+
+const sideOf = (store: TaskStore): Side => ({ store, startedAt: new Map() })
+
+/** What has to hold of the rows at any time, whatever has happened to them. */
+const assertSound = (rows: ReadonlyMap<string, StoredTask>, marked: readonly string[]): void => {
+  for (const [id, { task, openChildren = 0, losses }] of rows) {
+    const { status, attempts, events, childTaskIds } = task
+    const isActive = status === 'running' || status === 'cancelling'
+    expect(attempts.filter((attempt) => attempt.status === 'in-progress').length, `open attempts of ${id}`).toBe(
+      isActive ? 1 : 0,
+    )
+    expect(losses, `losses of ${id}`).toBe(attempts.filter((attempt) => attempt.status === 'timed-out').length)
+    const done = attempts.findIndex((attempt) => attempt.status === 'succeeded')
+    expect(done === -1 || (done === attempts.length - 1 && status === 'succeeded'), `success of ${id}`).toBe(true)
+    expect(isTerminalStatus(status), `end of ${id}`).toBe(task.terminalAt !== undefined)
+    const open = childTaskIds.filter((childId) => !isTerminalStatus(rows.get(childId)?.task.status ?? 'failed'))
+    expect(openChildren, `open children of ${id}`).toBe(open.length)
+    const completed = events.flatMap((event) => (event.kind === 'child-completed' ? [event.childTaskId] : []))
+    expect(new Set(completed).size, `events of ${id}`).toBe(completed.length)
+    const awaited = task.resumeToken === undefined ? [] : (JSON.parse(task.resumeToken) as string[])
+    const isOpen = (childId: string): boolean => !isTerminalStatus(rows.get(childId)?.task.status ?? 'failed')
+    expect(awaited.some(isOpen), `what ${id} waits for`).toBe(status === 'waiting')
+  }
+  expect(marked.filter((id) => rows.get(id)?.task.status !== 'pending')).toEqual([])
+}
+
+const rowsOf = async ({ store }: Side): Promise<Map<string, StoredTask>> => {
+  const rows = await store.getMany(ALL)
+  return new Map(rows.flatMap((row) => (row ? [[row.task.id, row] as const] : [])))
+}
+
+describe('the rows in memory and those in Redis', () => {
+  it('go through the same transitions, whatever three workers do to them', async () => {
+    const client = await connectClient()
+    await using connection = openConnection({ template: client, deadlineMs: 5_000 })
+    await fc.assert(
+      fc.asyncProperty(anySteps, async (steps) => {
+        const memory = sideOf(new MemoryTaskStore())
+        const redis = sideOf(redisTaskStore({ connection, keys: keys(uniquePrefix('model')) }))
+        for (const step of steps) {
+          const [inMemory, inRedis] = [await step.run(memory), await step.run(redis)]
+          expect(inRedis).toEqual(inMemory)
+          assertSound(await rowsOf(memory), await unqueuedIn(memory))
+        }
+        const [inMemory, inRedis] = [await rowsOf(memory), await rowsOf(redis)]
+        for (const id of ALL) expect(toldRow(inRedis.get(id))).toEqual(toldRow(inMemory.get(id)))
+        expect(await unqueuedIn(redis)).toEqual(await unqueuedIn(memory))
+        for (const id of ALL) {
+          const [a, b] = [await memory.store.readSteps(id), await redis.store.readSteps(id)]
+          const sorted = (list: typeof a) => list.sort((x, y) => x.key.localeCompare(y.key))
+          expect(told(sorted(b))).toEqual(told(sorted(a)))
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  }, 60_000)
+})
