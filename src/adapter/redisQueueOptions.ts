@@ -35,6 +35,11 @@ export interface RedisQueueOptions {
   /** How many tasks of a type may run at once in the whole fleet. @default {} */
   concurrencyLimits?: Readonly<Record<string, number>>
   /**
+   * How often a task may be delivered whose worker dies or stands still each time, a whole number from 1 to 1,000,000, or
+   * Infinity; after that it is not run again. Handlers may have a limit of their own. @default 5
+   */
+  maxDeliveries?: number
+  /**
    * How long a call waits for a connection, and for a reply before the connection is replaced, 100 to 600,000. Looked at
    * four times in that span, and twice before a connection is given up, so it may take half as long again.
    * @default 5_000
@@ -76,6 +81,10 @@ export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOp
     idempotencyTtlSec: whole('idempotencyTtlSec', options.idempotencyTtlSec ?? 86_400, 1, 31_536_000, 'seconds'),
     schedulerIntervalMs: whole('schedulerIntervalMs', options.schedulerIntervalMs ?? 250, 10, 60_000),
     concurrencyLimits: byType('concurrencyLimits', options.concurrencyLimits, 1, 1_000_000, 'tasks'),
+    maxDeliveries:
+      options.maxDeliveries === Infinity
+        ? Infinity
+        : whole('maxDeliveries', options.maxDeliveries ?? 5, 1, 1_000_000, 'deliveries'),
     commandDeadlineMs: whole('commandDeadlineMs', options.commandDeadlineMs ?? 5_000, 100, 600_000),
   }
   if (typeof resolved.topicPrefix !== 'string' || !resolved.topicPrefix.isWellFormed())

@@ -53,6 +53,7 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
     tags: subscription.tags ?? [],
     visibilityTimeoutMs: visibilityOf(subscription, options),
     cap: (type) => own(options.concurrencyLimits, type),
+    maxDeliveries: (type) => own(subscription.maxDeliveries ?? {}, type) ?? options.maxDeliveries,
   })
 
   const stop$ = new AsyncSubject<void>()

@@ -12,6 +12,8 @@ export interface LaneBookOptions {
   readonly tags: readonly string[]
   readonly visibilityTimeoutMs: (type: string) => number
   readonly cap: (type: string) => number | undefined
+  /** How often a task may be delivered without coming to an end. @default no limit */
+  readonly maxDeliveries?: (type: string) => number | undefined
 }
 
 /** The lanes that one worker reads; it grows as the registry names lanes with tags that the worker offers. */
@@ -29,14 +31,20 @@ export interface LaneBook {
  * book.lanes().map(({ lane }) => lane.name) // ['mail:v1', 'mail:v2']
  */
 export const laneBook = (options: LaneBookOptions): LaneBook => {
-  const { types, tags, visibilityTimeoutMs, cap } = options
+  const { types, tags, visibilityTimeoutMs, cap, maxDeliveries } = options
   const versionsOf = (type: string): readonly number[] | undefined => {
     const versions = Object.hasOwn(options.compatibleVersions, type) ? options.compatibleVersions[type] : undefined
     return versions && versions.length > 0 ? versions : undefined
   }
   const reading = (of: Lane): LaneReading => {
-    const limit = cap(of.type)
-    return { lane: of, visibilityTimeoutMs: visibilityTimeoutMs(of.type), ...(limit !== undefined && { cap: limit }) }
+    const places = cap(of.type)
+    const deliveries = maxDeliveries?.(of.type)
+    return {
+      lane: of,
+      visibilityTimeoutMs: visibilityTimeoutMs(of.type),
+      ...(places !== undefined && { cap: places }),
+      ...(deliveries !== undefined && { maxDeliveries: deliveries }),
+    }
   }
   const own = types.flatMap((type) => (versionsOf(type) ?? [1]).map((version) => lane(type, version)))
   const readings = new Map(own.map((of) => [of.name, reading(of)]))

@@ -11,6 +11,8 @@ export interface LaneReading {
   readonly visibilityTimeoutMs: number
   /** How many claims of the lane's type may be open in the whole fleet. */
   readonly cap?: number
+  /** How many attempts a task of the lane may lose, where attempts begin in the claim step; without it there is no limit. */
+  readonly maxDeliveries?: number
 }
 
 /** Asks for at most one entry for each of the slots, from the lanes in the order given, taking turns. */

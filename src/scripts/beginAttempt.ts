@@ -8,13 +8,14 @@ import { decodeRow } from '../rows/rowCodec.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua } from './fragments.js'
 import { endTaskLua } from './endTaskLua.js'
 import { parentOf } from './parentOf.js'
+import { limitText } from './limitText.js'
 import { defineScript, runScript } from './runScript.js'
 import { treeLua } from './treeLua.js'
 
 /**
  * Begins an attempt for a claim that came by another transport; see the fragment for what it answers.
  *
- * KEYS: 1 root, 2 the row. ARGV: task id, worker, visibility in ms, redelivered ('1' or '').
+ * KEYS: 1 root, 2 the row. ARGV: task id, worker, visibility in ms, redelivered ('1' or ''), limit of deliveries (0: none).
  * Returns: now, word, detail, the row.
  */
 const script = defineScript(
@@ -28,13 +29,15 @@ const script = defineScript(
     beginAttemptLua +
     `
 local root, row = KEYS[1], KEYS[2]
-local taskId, worker, visibilityMs, redelivered = unpack(ARGV)
-local word, detail = beginAttempt(root, '', taskId, worker, tonumber(visibilityMs), redelivered == '1')
+local taskId, worker, visibilityMs, redelivered, maxDeliveries = unpack(ARGV)
+local word, detail = beginAttempt(root, '', taskId, worker, tonumber(visibilityMs), redelivered == '1',
+  tonumber(maxDeliveries))
 if word == 'begun' then
   redis.call('ZADD', root .. 'leases', int(now + visibilityMs), taskId)
   redis.call('ZREM', root .. 'unqueued', taskId)
-elseif word == 'cancelled' then
+elseif word == 'cancelled' or word == 'failed' then
   redis.call('ZREM', root .. 'leases', taskId)
+  redis.call('ZREM', root .. 'unqueued', taskId)
 end
 return { now, word, detail, redis.call('HGETALL', row) }
 `,
@@ -47,12 +50,12 @@ return { now, word, detail, redis.call('HGETALL', row) }
  * await beginAttempt(connection, keys('svc/'), { taskId: 'a', workerId: 'w', visibilityTimeoutMs: 60_000, redelivered: false })
  */
 export const beginAttempt = async (connection: Connection, keys: Keys, input: BeginAttempt): Promise<BeginResult> => {
-  const { taskId, workerId, visibilityTimeoutMs, redelivered } = input
+  const { taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries } = input
   const reply = await runScript(
     connection,
     script,
     [keys.root, keys.row(taskId)],
-    [taskId, encodeWorkerId(workerId), String(visibilityTimeoutMs), redelivered ? '1' : ''],
+    [taskId, encodeWorkerId(workerId), String(visibilityTimeoutMs), redelivered ? '1' : '', limitText(maxDeliveries)],
   )
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
   const [at, word, detail, row] = reply as [number, string, string, string[]]
@@ -60,7 +63,8 @@ export const beginAttempt = async (connection: Connection, keys: Keys, input: Be
     case 'begun':
       return { kind: 'begun', stored: decodeRow(taskId, row), attempt: Number(detail), at }
     case 'cancelled':
-      return { kind: 'cancelled', stored: decodeRow(taskId, row), at, ...parentOf(detail) }
+    case 'failed':
+      return { kind: word, stored: decodeRow(taskId, row), at, ...parentOf(detail) }
     case 'missing':
       return { kind: 'refused', reason: 'missing' }
     case 'stale':

@@ -6,6 +6,7 @@ import type { Keys } from '../keys/keys.js'
 import type { LaneReading, ReadRequest } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
 import { decodeRow } from '../rows/rowCodec.js'
+import { limitText } from './limitText.js'
 import { parentOf } from './parentOf.js'
 
 /** What the claiming scripts are told beyond the request. */
@@ -29,9 +30,10 @@ export const claimArguments = (
     String(request.slots.length),
     ...request.slots,
   ]
-  for (const { lane, visibilityTimeoutMs, cap } of request.lanes) {
+  for (const { lane, visibilityTimeoutMs, cap, maxDeliveries } of request.lanes) {
     scriptKeys.push(keys.queue(lane))
     args.push(lane.name, String(visibilityTimeoutMs), cap === undefined ? '' : lane.type, String(cap ?? 0))
+    args.push(limitText(maxDeliveries))
   }
   return [scriptKeys, args]
 }
@@ -86,8 +88,8 @@ const begunOf = (taskId: string, word: string, detail: string, row: string[], no
   const stored = readable(taskId, row)
   // A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it.
   if (!stored) return { kind: 'refused', reason: 'missing' }
-  return word === 'cancelled'
-    ? { kind: 'cancelled', stored, at: now, ...parentOf(detail) }
+  return word === 'cancelled' || word === 'failed'
+    ? { kind: word, stored, at: now, ...parentOf(detail) }
     : { kind: 'begun', stored, attempt: Number(detail), at: now }
 }
 

@@ -82,7 +82,7 @@ end
 
 /**
  * Needs the clock. Attempt `n` is the row's field `a<n>`: see decodeAttempt.
- * `loseAttempt` ends an open one, whoever began it, as timed-out, and counts the loss.
+ * `loseAttempt` ends an open one, whoever began it, as timed-out, and answers how many have been lost by now.
  */
 export const attemptLua = `
 local function attemptText(started, finished, letter, worker, err)
@@ -90,30 +90,32 @@ local function attemptText(started, finished, letter, worker, err)
 end
 
 local function loseAttempt(row, run)
-  redis.call('HINCRBY', row, 'l', 1)
-  local text = redis.call('HGET', row, 'a' .. run)
-  if not text then return end
-  local started, worker = string.match(text, '^(%d+)|%d*|%a|([^|]*)|')
+  local started, worker = string.match(redis.call('HGET', row, 'a' .. run) or '', '^(%d+)|%d*|%a|([^|]*)|')
   if started then redis.call('HSET', row, 'a' .. run, attemptText(started, int(now), 't', worker, '')) end
+  return redis.call('HINCRBY', row, 'l', 1)
 end
 `
 
 /**
  * Needs the clock, the attempts and the end of tasks. Begins the next attempt of a pending row, or takes a running one
- * over whose lease is over. A child whose parent is over is cancelled instead. Answers a word: begun, cancelled, missing,
- * stale, owned; and the attempt's number, what tellParent answered, the row's status, or the end of the lease that stands
- * in the way.
+ * over whose lease is over. A child whose parent is over is cancelled instead, and a task that has lost `maxDeliveries`
+ * attempts (0: no limit) fails. Answers a word: begun, cancelled, failed, missing, stale, owned; and the attempt's number,
+ * what tellParent answered, the row's status, or the end of the lease that stands in the way.
  */
 export const beginAttemptLua = `
-local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered)
+local function failUnrun(root, group, taskId, name, message)
+  return endTask(root, group, taskId, 'failed', 'e', cjson.encode({ name = name, message = message }))
+end
+
+local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'd', 'run', 'pa')
+  local head = redis.call('HMGET', row, 's', 'd', 'run', 'pa', 'l')
   local status = head[1]
   if not status then return 'missing', '' end
-  local run = tonumber(head[3]) or 0
+  local run, losses = tonumber(head[3]) or 0, tonumber(head[5]) or 0
   if status == 'running' or status == 'cancelling' then
     if not redelivered and (tonumber(head[2]) or 0) > now then return 'owned', head[2] end
-    loseAttempt(row, run)
+    losses = loseAttempt(row, run)
     if status == 'cancelling' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled')
     end
@@ -125,6 +127,10 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled', 'cr', 'parent-ended')
     end
+  end
+  if maxDeliveries > 0 and losses >= maxDeliveries then
+    return 'failed', failUnrun(root, group, taskId, 'MaxDeliveriesExceededError', 'Task ' .. taskId ..
+      ' was delivered ' .. int(losses) .. ' times, and each time its worker died or stood still')
   end
   run = int(run + 1)
   redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,

@@ -14,7 +14,7 @@ import { defineScript, runScript } from './runScript.js'
  *
  * KEYS: 1 root, 2… the streams of the lanes.
  * ARGV: group, worker, joint ('1' or ''), number of slots, the slots' consumers, then for each lane: name, visibility in
- * ms, cap type ('' for none), cap.
+ * ms, cap type ('' for none), cap, limit of deliveries (0: none).
  * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, size of the lane registry.
  * Cost: one read a claim and one a lane that turns out empty; at most 100 stale entries are cleared away a call.
  */

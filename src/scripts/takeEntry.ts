@@ -15,8 +15,8 @@ local at = 4 + tonumber(ARGV[4])
 for i = 5, at do slots[i - 4] = ARGV[i] end
 for i = 2, #KEYS do
   lanes[i - 1] = { index = i - 1, stream = KEYS[i], name = ARGV[at + 1], visibilityMs = tonumber(ARGV[at + 2]),
-    capType = ARGV[at + 3], cap = tonumber(ARGV[at + 4]) }
-  at = at + 4
+    capType = ARGV[at + 3], cap = tonumber(ARGV[at + 4]), maxDeliveries = tonumber(ARGV[at + 5]) }
+  at = at + 5
 end
 
 local paused = {}
@@ -62,7 +62,7 @@ local function take(lane, entryId, fields, deliveries, redelivered)
   local word, detail, row = '', '', {}
   if joint then
     local key = root .. 'row:' .. taskId
-    word, detail = beginAttempt(root, group, taskId, worker, lane.visibilityMs, redelivered)
+    word, detail = beginAttempt(root, group, taskId, worker, lane.visibilityMs, redelivered, lane.maxDeliveries)
     if word == 'stale' then
       settle(root, group, lane.name, entryId, lane.capType)
       return false

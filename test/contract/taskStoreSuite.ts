@@ -11,6 +11,7 @@ import {
 } from '@furystack/task-runner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { taskStoreFailureSuite } from './taskStoreFailureSuite.js'
 import { taskStoreTreeSuite } from './taskStoreTreeSuite.js'
 
 /** A store to be put through the suite. */
@@ -33,6 +34,7 @@ const TERMINAL = ['succeeded', 'failed', 'cancelled'] as const
 /** What any store has to do, whatever it keeps its rows in. */
 export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   taskStoreTreeSuite(name, makeStore)
+  taskStoreFailureSuite(name, makeStore)
 
   describe(`${name} as a task store`, () => {
     let harness: TaskStoreHarness

@@ -39,6 +39,15 @@ const handlers = [
       return process.pid
     },
   }),
+  defineTaskHandler({
+    type: 'crash',
+    version: 1,
+    handler: async (ctx) => {
+      // The message has to be out before the process is gone.
+      await new Promise((sent) => process.send?.({ kind: 'start', taskId: ctx.taskId, type: 'crash' }, sent))
+      process.kill(process.pid, 'SIGKILL')
+    },
+  }),
 ]
 
 const client = createClient({ url })

@@ -4,7 +4,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.js'
 import { until } from '../../../test/support/until.js'
-import { LeaseLostError, MemoryTaskStore, MissingTaskRowError, type ClaimOutcome } from '../src/index.js'
+import {
+  LeaseLostError,
+  MaxDeliveriesExceededError,
+  MemoryTaskStore,
+  MissingTaskRowError,
+  type ClaimOutcome,
+} from '../src/index.js'
 import { FakeQueueAdapter } from './support/fakeQueueAdapter.js'
 import { overrideStore } from './support/overrideStore.js'
 import { handle, setUpCore } from './support/setUpCore.js'
@@ -187,7 +193,10 @@ describe('a claim', () => {
   })
 
   it('Q8 T10 of a task that lost too many attempts fails it without running it', async () => {
-    const { adapter, register, submit, store, read } = setUpCore({ maxLostAttempts: 3 })
+    const { adapter, register, submit, store, read, telemetry } = setUpCore({ maxDeliveries: 3 })
+    const told: unknown[] = []
+    telemetry.addListener('onTaskFailed', (event) => told.push(event))
+    telemetry.addListener('onTaskCompleted', (event) => told.push(event))
     let runs = 0
     register([handle(() => Promise.resolve(++runs), { retryPolicy: { maxAttempts: 10 } })])
     const { id } = await submit()
@@ -196,7 +205,31 @@ describe('a claim', () => {
     }
     expect(await adapter.deliver(id, { redelivered: true })).toEqual({ kind: 'failed' })
     expect(runs).toBe(0)
-    expect(await read(id)).toMatchObject({ status: 'failed', error: { name: 'LostAttemptsError' } })
+    const { message } = new MaxDeliveriesExceededError(id, 3)
+    const error = { name: 'MaxDeliveriesExceededError', message }
+    expect(await read(id)).toMatchObject({ status: 'failed', error })
+    expect(told).toMatchObject([
+      { taskId: id, type: 'mail', attempt: 3, willRetry: false, error },
+      { taskId: id, type: 'mail', attempt: 3, status: 'failed' },
+    ])
+  })
+
+  it("Q8 T10 has the limit of its handler, of which the highest of a type goes before the runner's", async () => {
+    const { adapter, register, submit, store } = setUpCore({ maxDeliveries: 3 })
+    const idle = () => Promise.resolve()
+    register([
+      handle(idle, { maxDeliveries: 1 }),
+      handle(idle, { version: 2, maxDeliveries: 2 }),
+      handle(idle, { type: 'post' }),
+      handle(idle, { type: 'call', maxDeliveries: Infinity }),
+    ])
+    expect(adapter.subscriptions[0]!.maxDeliveries).toEqual({ mail: 2, post: 3, call: Infinity })
+    const { id } = await submit()
+    const lose = () =>
+      store.beginAttempt({ taskId: id, workerId: 'dead', visibilityTimeoutMs: 60_000, redelivered: true })
+    await lose()
+    await lose()
+    expect(await adapter.deliver(id, { redelivered: true })).toEqual({ kind: 'failed' })
   })
 
   it('Q9 T10 counts failures, not runs', async () => {

@@ -47,7 +47,7 @@ describe('createTestRunner', () => {
     expect(test.worker?.activeTaskCount).toBe(1)
     gate.resolve()
     await runTaskToCompletion({ runner: test.runner, taskId: first.id })
-    expect(() => createTestRunner({ maxLostAttempts: 0 })).toThrow(/maxLostAttempts/)
+    expect(() => createTestRunner({ maxDeliveries: 0 })).toThrow(/maxDeliveries/)
   })
 })
 

@@ -98,7 +98,13 @@ const start = fc.tuple(anyId, fc.constantFrom(undefined, {}, { json: '2' })).map
 )
 
 const begin = fc
-  .record({ id: anyId, workerId: anyWorker, visibilityTimeoutMs: anyVisibility, redelivered: fc.boolean() })
+  .record({
+    id: anyId,
+    workerId: anyWorker,
+    visibilityTimeoutMs: anyVisibility,
+    redelivered: fc.boolean(),
+    maxDeliveries: fc.constantFrom(1, 2, 3, Infinity, Infinity),
+  })
   .map(({ id, ...input }) =>
     step('begin', { id, ...input }, async (side) => {
       const taskId = await idOf(side, id)

@@ -1,3 +1,4 @@
+import { checkMaxDeliveries } from '../argument/checkMaxDeliveries.js'
 import { checkNumber } from '../argument/checkNumber.js'
 import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
 import { checkRetryPolicy } from '../argument/checkRetryPolicy.js'
@@ -23,7 +24,7 @@ import type { TaskHandlerDescriptor } from './taskHandlerDescriptor.js'
  */
 export const defineTaskHandler = <P, R>(options: DefineTaskHandlerOptions<P, R>): TaskHandlerDescriptor<P, R> => {
   if (typeof options.handler !== 'function') throw new InvalidArgumentError('handler', options.handler, 'a function')
-  const { visibilityTimeoutMs = 60_000, progressThrottleMs = 250, attemptTimeoutMs } = options
+  const { visibilityTimeoutMs = 60_000, progressThrottleMs = 250, attemptTimeoutMs, maxDeliveries } = options
   return Object.freeze({
     type: checkType('type', options.type),
     version: checkVersion('version', options.version),
@@ -37,5 +38,6 @@ export const defineTaskHandler = <P, R>(options: DefineTaskHandlerOptions<P, R>)
     ...(attemptTimeoutMs !== undefined && {
       attemptTimeoutMs: checkNumber('attemptTimeoutMs', attemptTimeoutMs, { min: 1, infinity: 'no limit' }),
     }),
+    ...(maxDeliveries !== undefined && { maxDeliveries: checkMaxDeliveries(maxDeliveries) }),
   })
 }

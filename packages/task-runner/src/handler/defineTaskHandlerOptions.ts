@@ -26,4 +26,10 @@ export interface DefineTaskHandlerOptions<P, R> {
   progressThrottleMs?: number
   /** Milliseconds, at least 1. After it the attempt has failed with an `AttemptTimeoutError`. @default no limit */
   attemptTimeoutMs?: number
+  /**
+   * How often a task of this handler may be delivered whose worker dies or stands still each time; an integer of at least
+   * 1, or Infinity. Where versions of a type differ, the highest holds for all of them. @default the runner's
+   * `maxDeliveries`
+   */
+  maxDeliveries?: number
 }

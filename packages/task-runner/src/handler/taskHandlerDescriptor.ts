@@ -22,4 +22,6 @@ export interface TaskHandlerDescriptor<P, R> {
   readonly progressThrottleMs: number
   /** How long one run may take, in milliseconds; without it there is no limit. */
   readonly attemptTimeoutMs?: number
+  /** How often its tasks may be delivered without coming to an end; without it the runner's limit holds. */
+  readonly maxDeliveries?: number
 }

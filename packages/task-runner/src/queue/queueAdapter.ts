@@ -66,6 +66,11 @@ export interface WorkerSubscription {
   readonly compatibleVersions: Readonly<Record<string, readonly number[]>>
   /** The visibility by type that the handlers declare, in milliseconds. */
   readonly visibilityTimeoutMs?: Readonly<Record<string, number>>
+  /**
+   * How often a task of each type may be delivered without coming to an end. A core that gives this keeps the count in
+   * its rows; a claim step that begins attempts has to keep to it.
+   */
+  readonly maxDeliveries?: Readonly<Record<string, number>>
   /** Asked before each pull; once true, nothing further is pulled. */
   shouldDrain(): boolean
   onClaim(claim: ClaimedTask): Promise<ClaimOutcome>

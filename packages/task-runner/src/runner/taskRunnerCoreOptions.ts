@@ -1,3 +1,4 @@
+import { checkMaxDeliveries } from '../argument/checkMaxDeliveries.js'
 import { checkNumber } from '../argument/checkNumber.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 
@@ -15,8 +16,12 @@ export interface TaskRunnerCoreOptions {
   sweepIntervalMs?: number
   /** The longest time between two heartbeats of a run, whatever its visibility. @default 20_000 */
   heartbeatIntervalMs?: number
-  /** Lost attempts (worker died or stood still) after which a task fails for good; Infinity: never. @default 5 */
-  maxLostAttempts?: number
+  /**
+   * How often a task may be delivered whose worker dies or stands still each time; then it fails for good with a
+   * `MaxDeliveriesExceededError`, without being run again. An integer of at least 1; Infinity: no limit. Failures,
+   * suspensions, and attempts that were handed back do not count. A handler may have a limit of its own. @default 5
+   */
+  maxDeliveries?: number
   /**
    * A handler's `sleep` that is longer gives its slot back, and the handler is run again when it is over; Infinity: it
    * never does. @default 5_000
@@ -51,7 +56,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
     reconcilerIntervalMs: number('reconcilerIntervalMs', 30_000, 1, OFF),
     sweepIntervalMs: number('sweepIntervalMs', 1_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
-    maxLostAttempts: number('maxLostAttempts', 5, 1, OFF),
+    maxDeliveries: checkMaxDeliveries(options.maxDeliveries ?? 5),
     parkSleepsAfterMs: number('parkSleepsAfterMs', 5_000, 0, OFF),
     drainTimeoutMs: number('drainTimeoutMs', 10_000, 0, 'no limit'),
     abortTimeoutMs: number('abortTimeoutMs', 5_000, 0, 'no limit'),

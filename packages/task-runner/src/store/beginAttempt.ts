@@ -9,16 +9,21 @@ export interface BeginAttempt {
   visibilityTimeoutMs: number
   /** The broker says that the earlier owner's claim has run out, so its lease need not be looked at. */
   redelivered: boolean
+  /** How many lost attempts the task may have; with so many it fails instead. @default no limit */
+  maxDeliveries?: number
 }
 
 /**
  * - `begun`: the caller owns attempt number `attempt` of the row; an open attempt before it is `timed-out` now.
  * - `cancelled`: the row was `cancelling` with no living owner, or its parent is over; it is `cancelled`
  *   now, and nothing is to be run.
+ * - `failed`: it has lost as many attempts as it may; it is `failed` now with the error in the row, and nothing is to be
+ *   run.
  * - `refused`: `missing` no such row; `stale` the row is a draft, waiting or terminal; `owned` somebody holds a live
  *   lease on it, until `leaseUntil` (epoch milliseconds).
  */
 export type BeginResult =
   | { kind: 'begun'; stored: StoredTask; attempt: number; at: number }
   | { kind: 'cancelled'; stored: StoredTask; at: number; parent?: ParentUpdate }
+  | { kind: 'failed'; stored: StoredTask; at: number; parent?: ParentUpdate }
   | { kind: 'refused'; reason: 'missing' | 'stale' | 'owned'; status?: TaskStatus; leaseUntil?: number }

@@ -6,9 +6,9 @@ export interface TaskRunnerTelemetryEvents {
   onTaskSubmitted: { taskId: string; type: string; parentTaskId?: string; payloadBytes: number }
   /** A run begins. `queueLagMs` counts from when the task was due, not from when it was submitted. */
   onTaskClaimed: { taskId: string; type: string; workerId: string; queueLagMs: number }
-  /** A run ended with a terminal status. `durationMs` is the length of this run. */
+  /** A task has ended with a run, or failed without one. `durationMs` is the length of its last run, 0 without any. */
   onTaskCompleted: { taskId: string; type: string; status: TerminalStatus; attempt: number; durationMs: number }
-  /** A run failed. */
+  /** A run failed, or a task without being run (again): `attempt` is its last run then, 0 if it had none. */
   onTaskFailed: {
     taskId: string
     type: string

@@ -4,6 +4,7 @@ import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescript
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import { workerSatisfiesTags } from '../queue/workerSatisfiesTags.js'
+import { announceFailure } from '../runner/announceFailure.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import { tellParent } from '../runner/tellParent.js'
 import type { BeginResult } from '../store/beginAttempt.js'
@@ -34,6 +35,7 @@ const requeueAfter = (delayMs: number): Intake =>
 
 /** Decides what is to be done about a claim. */
 export class ClaimIntake {
+  readonly #maxDeliveries: Readonly<Record<string, number>>
   readonly #missing = new GrowingDelays({ firstMs: 250, maxMs: 30_000 })
   readonly #misfits = new GrowingDelays({ firstMs: 250, maxMs: 5_000 })
 
@@ -42,7 +44,9 @@ export class ClaimIntake {
     private readonly workerId: string,
     private readonly tags: readonly string[],
     private readonly handlers: HandlerTable,
-  ) {}
+  ) {
+    this.#maxDeliveries = handlers.maxDeliveries(parts.settings.maxDeliveries)
+  }
 
   /** Decides at once about a claim that has begun already. Rejects for trouble of the store. */
   take(claim: ClaimedTask): Intake | Promise<Intake> {
@@ -63,6 +67,7 @@ export class ClaimIntake {
       workerId: this.workerId,
       visibilityTimeoutMs: this.#visibilityOf(claim, handler),
       redelivered: claim.redelivered === true,
+      maxDeliveries: ownValue(this.#maxDeliveries, claim.type) ?? this.parts.settings.maxDeliveries,
     })
     return this.#decide(claim, begun)
   }
@@ -73,6 +78,8 @@ export class ClaimIntake {
         return this.#begun(begun)
       case 'cancelled':
         return this.#cancelled(begun)
+      case 'failed':
+        return this.#failed(begun)
       case 'refused':
         return this.#refused(claim, begun)
     }
@@ -94,6 +101,11 @@ export class ClaimIntake {
     if (openChildren !== undefined) await this.parts.reapOrphans(task.id, 'cancelled')
     await tellParent(this.parts, { taskId: task.id, status: 'cancelled', at }, parent)
     return answer({ kind: 'cancelled' })
+  }
+
+  async #failed(failed: BeginResult & { kind: 'failed' }): Promise<Intake> {
+    await announceFailure(this.parts, failed)
+    return answer({ kind: 'failed' })
   }
 
   #refused(claim: ClaimedTask, { reason, leaseUntil }: Refused): Intake {

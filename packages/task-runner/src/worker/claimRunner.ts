@@ -1,4 +1,3 @@
-import { LostAttemptsError } from '../errors/lostAttemptsError.js'
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 import { defineTaskHandler } from '../handler/defineTaskHandler.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
@@ -15,7 +14,6 @@ import { progressOfValue } from './progressOfValue.js'
 import { Run } from './run.js'
 import { RunContext } from './runContext.js'
 import { loadSteps } from './steps/openSteps.js'
-import { toAttemptError } from './toAttemptError.js'
 
 type Begun = BeginResult & { kind: 'begun' }
 
@@ -54,9 +52,8 @@ export class ClaimRunner implements Disposable {
 
   /** Never rejects. */
   async run(claim: ClaimedTask, begun: Begun, handler: AnyTaskHandlerDescriptor): Promise<ClaimOutcome> {
-    const { task, losses } = begun.stored
+    const { task } = begun.stored
     const run = new Run(claim, begun, handler, this.workerId)
-    if (losses >= this.parts.settings.maxLostAttempts) return this.#giveUp(run, task, losses)
     this.#announce(task, begun.at)
     this.#openRun(run)
     if (begun.stored.hasSteps === true && !(await this.#loadSteps(run))) {
@@ -94,11 +91,6 @@ export class ClaimRunner implements Disposable {
       this.parts.report('replay', error)
       return false
     }
-  }
-
-  #giveUp(run: Run, task: Task, losses: number): Promise<ClaimOutcome> {
-    const error = toAttemptError(new LostAttemptsError(task.id, losses))
-    return this.#ending.end(run, task, { kind: 'failed', error })
   }
 
   #openRun(run: Run): void {

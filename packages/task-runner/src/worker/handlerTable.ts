@@ -54,6 +54,13 @@ export class HandlerTable {
     return byType
   }
 
+  /** How often tasks of each type may be delivered: the highest that a handler of it allows, if the versions differ. */
+  maxDeliveries(byDefault: number): Record<string, number> {
+    return this.#map(({ byVersion }) =>
+      Math.max(...[...byVersion.values()].map(({ maxDeliveries = byDefault }) => maxDeliveries)),
+    )
+  }
+
   /** The handler for a version of a type, if the worker takes it. */
   find(type: string, version: number): AnyTaskHandlerDescriptor | undefined {
     const handlers = this.#types.get(type)

@@ -133,6 +133,7 @@ export class WorkerRuntime implements Worker {
       types: table.types,
       compatibleVersions: table.compatibleVersions,
       visibilityTimeoutMs: table.visibilityTimeoutMs,
+      maxDeliveries: table.maxDeliveries(this.#parts.settings.maxDeliveries),
       shouldDrain: () => this.#isDraining,
       onClaim: (claim) => this.#onClaim(claim),
     })

@@ -1,3 +1,4 @@
+import { MaxDeliveriesExceededError } from '../../errors/maxDeliveriesExceededError.js'
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
 import type { CancelResult, CancelTask } from '../cancelTask.js'
@@ -11,9 +12,18 @@ import type { StartResult, StartTask } from '../startTask.js'
 import type { ExpiredTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
 import { MemoryRoles } from './memoryRoles.js'
+import type { MemoryRow } from './memoryRow.js'
 import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
-import { applyOutcome, expireLease, logEvent, loseAttempt, moveTo, openAttempt } from './memoryTransitions.js'
+import {
+  applyOutcome,
+  expireLease,
+  failUnrun,
+  logEvent,
+  loseAttempt,
+  moveTo,
+  openAttempt,
+} from './memoryTransitions.js'
 import { toStoredTask } from './toStoredTask.js'
 
 /** How a `MemoryTaskStore` differs from the default. */
@@ -169,7 +179,7 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#roles.resign(input))
   }
 
-  #begin({ taskId, workerId, visibilityTimeoutMs, redelivered }: BeginAttempt): BeginResult {
+  #begin({ taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries = Infinity }: BeginAttempt): BeginResult {
     const row = this.#rows.get(taskId)
     if (row === undefined) return { kind: 'refused', reason: 'missing' }
     const { status, leaseUntil = 0 } = row
@@ -184,12 +194,18 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
+    if (row.losses >= maxDeliveries) return this.#failUnrun(row, new MaxDeliveriesExceededError(taskId, row.losses), at)
     const attempt = row.attempts.length + 1
     row.status = 'running'
     row.attempts.push({ attempt, workerId, startedAt: new Date(at).toISOString(), status: 'in-progress' })
     logEvent(row, { at: new Date(at).toISOString(), kind: 'claimed', workerId })
     this.#rows.lease(row, at + visibilityTimeoutMs)
     return { kind: 'begun', stored: toStoredTask(row), attempt, at }
+  }
+
+  #failUnrun(row: MemoryRow, error: Error, at: number): BeginResult {
+    this.#rows.settle(row, at, () => failUnrun(row, error, at))
+    return { kind: 'failed', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
   }
 
   #read(taskId: string): StoredTask | undefined {

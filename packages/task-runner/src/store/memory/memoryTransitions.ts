@@ -73,6 +73,12 @@ export const expireLease = (row: MemoryRow, now: number): void => {
   moveTo(row, row.status === 'cancelling' ? 'cancelled' : 'pending', now)
 }
 
+/** Ends a row for good that is not to be run (again). */
+export const failUnrun = (row: MemoryRow, { name, message }: Error, now: number): void => {
+  row.error = { name, message }
+  moveTo(row, 'failed', now)
+}
+
 const cancelOpen = (row: MemoryRow, now: number, error?: AttemptError): void => {
   closeAttempt(row, 'cancelled', now, error)
   moveTo(row, 'cancelled', now)
