@@ -2,6 +2,11 @@
  * Refuses a setting that has to be a positive integer and is not.
  *
  * @throws RangeError naming the setting and its value.
+ *
+ * @example
+ * ```ts
+ * assertPositiveInteger('replayWindow', options.replayWindow)
+ * ```
  */
 export function assertPositiveInteger(name: string, value: number): void {
   if (!Number.isSafeInteger(value) || value < 1)

@@ -1,12 +1,21 @@
 import type { BusMessage } from './busMessage.js'
 import type { CrossNodeBusErrorPhase } from './crossNodeBusErrorPhase.js'
 import type { CrossNodeBusTelemetry } from './crossNodeBusTelemetry.js'
+import type { CrossNodeBusTelemetryEvents } from './crossNodeBusTelemetryEvents.js'
 import type { PayloadSnapshot } from './payloadSnapshot.js'
 import type { PublishHooks } from './publishHooks.js'
 
 const NO_HOOKS: PublishHooks = {}
 
-/** Tells telemetry what a bus does, at no cost where nobody listens. */
+/**
+ * Tells telemetry what a bus does, at no cost where nobody listens. For authors of adapters; never throws of itself.
+ *
+ * @example
+ * ```ts
+ * const reporter = new BusReporter(options.telemetry)
+ * const json = reporter.watch(topic, 'serialize', () => serializePayload(payload))
+ * ```
+ */
 export class BusReporter {
   readonly #telemetry: CrossNodeBusTelemetry | undefined
 
@@ -24,22 +33,37 @@ export class BusReporter {
     }
   }
 
+  /** The transport has accepted a message whose payload is `json`. */
+  published(topic: string, originId: string, json: string): void {
+    if (!this.#telemetry?.hasListeners('onCrossNodePublished')) return
+    this.#telemetry.emit('onCrossNodePublished', { topic, originId, byteLength: Buffer.byteLength(json) })
+  }
+
+  /** A message has arrived that somebody here waits for. */
   received(topic: string, { originId, emittedAt }: BusMessage): void {
     if (!this.#telemetry?.hasListeners('onCrossNodeReceived')) return
     this.#telemetry.emit('onCrossNodeReceived', { topic, originId, lagMs: Date.now() - Date.parse(emittedAt) })
   }
 
+  /** A message has left the replay window. */
   evicted(topic: string, evictedSeq: string, retainedCount: number): void {
     this.#telemetry?.emit('onCrossNodeWindowEvicted', { topic, evictedSeq, retainedCount })
   }
 
-  /** For an error that reaches nobody else; goes to the console if nobody listens. */
+  /** A connection was lost, or is there. */
+  connection(event: CrossNodeBusTelemetryEvents['onCrossNodeConnection']): void {
+    this.#telemetry?.emit('onCrossNodeConnection', event)
+  }
+
+  /** An error that reaches nobody else; goes to the console if nobody listens. */
   failed(topic: string, phase: CrossNodeBusErrorPhase, error: unknown): void {
-    if (this.#telemetry?.hasListeners('onCrossNodeError')) {
-      this.#telemetry.emit('onCrossNodeError', { topic, error, phase })
-    } else {
-      console.error(`A handler of the bus topic "${topic}" failed`, error)
-    }
+    if (this.#telemetry?.hasListeners('onCrossNodeError')) this.rejected(topic, phase, error)
+    else console.error(`${phase} of the bus topic "${topic}" failed`, error)
+  }
+
+  /** An error that its caller gets too. */
+  rejected(topic: string, phase: CrossNodeBusErrorPhase, error: unknown): void {
+    this.#telemetry?.emit('onCrossNodeError', { topic, error, phase })
   }
 
   /** Runs a step whose error the caller gets; telemetry hears of it too. */
@@ -47,7 +71,7 @@ export class BusReporter {
     try {
       return step()
     } catch (error) {
-      this.#telemetry?.emit('onCrossNodeError', { topic, error, phase })
+      this.rejected(topic, phase, error)
       throw error
     }
   }

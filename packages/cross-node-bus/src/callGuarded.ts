@@ -1,6 +1,14 @@
 /**
  * Calls a function of somebody else without being at its mercy: what it throws goes to `onError`, and so does the
  * rejection of a promise it returns. Does not wait for that promise.
+ *
+ * @example
+ * ```ts
+ * callGuarded(
+ *   () => handler(message),
+ *   (error) => reporter.failed(topic, 'subscribe', error),
+ * )
+ * ```
  */
 export function callGuarded(fn: () => unknown, onError: (error: unknown) => void): void {
   try {

@@ -33,6 +33,15 @@ export type CrossNodeBusTelemetryEvents = {
     readonly evictedSeq: string
     readonly retainedCount: number
   }
+  /**
+   * A bus has a connection to its transport, or lost the one it had: once an incident, however many attempts to connect
+   * fail. `purpose` tells which of its connections. Only networked buses emit it.
+   */
+  readonly onCrossNodeConnection: {
+    readonly originId: string
+    readonly purpose: 'publish' | 'subscribe'
+    readonly state: 'ready' | 'lost'
+  }
   /** A listener of this hub failed. */
   readonly onListenerError: ListenerErrorPayload
 }

@@ -2,6 +2,11 @@
  * Parses JSON into a value that nobody can change, so that all receivers may share it.
  *
  * @throws SyntaxError if the text is not JSON.
+ *
+ * @example
+ * ```ts
+ * parseFrozen('{"article":"tea"}') // a frozen object
+ * ```
  */
 export function parseFrozen(json: string): unknown {
   const value: unknown = JSON.parse(json)

@@ -11,6 +11,7 @@ export function telemetryLog(): Log & { telemetry: CrossNodeBusTelemetry; order:
     onCrossNodeReceived: [],
     onCrossNodeError: [],
     onCrossNodeWindowEvicted: [],
+    onCrossNodeConnection: [],
     onListenerError: [],
   }
   const keep = <Name extends keyof Log>(name: Name) =>

@@ -1,0 +1,5 @@
+export { assertPositiveInteger } from '../assertPositiveInteger.js'
+export { BusReporter } from '../busReporter.js'
+export { callGuarded } from '../callGuarded.js'
+export { parseFrozen } from '../parseFrozen.js'
+export { serializePayload } from '../serializePayload.js'

@@ -1,0 +1,9 @@
+export type { RedisClient } from './connection/redisClient.js'
+export {
+  defineRedisCrossNodeBusAdapter,
+  type DefineRedisCrossNodeBusAdapterOptions,
+} from './defineRedisCrossNodeBusAdapter.js'
+export { PublishError, type PublishFailure } from './publishing/publishError.js'
+export { RedisCrossNodeBus } from './redisCrossNodeBus.js'
+export type { RedisCrossNodeBusOptions } from './redisCrossNodeBusOptions.js'
+export { compareRedisStreamId } from './streams/compareRedisStreamId.js'

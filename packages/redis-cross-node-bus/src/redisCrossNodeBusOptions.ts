@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import type { CrossNodeBusTelemetry } from '@furystack/cross-node-bus'
+import { assertPositiveInteger } from '@furystack/cross-node-bus/adapter'
+import { asyncScheduler, type SchedulerLike } from 'rxjs'
+import type { RedisClient } from './connection/redisClient.js'
+
+/**
+ * Options of `RedisCrossNodeBus`. Processes that share topics should agree on `replayWindow` and `retentionMs`: whoever
+ * publishes last decides.
+ *
+ * @example
+ * ```ts
+ * const options: RedisCrossNodeBusOptions = { client, serviceName: 'shop', topicPrefix: '{shop}/' }
+ * ```
+ */
+export type RedisCrossNodeBusOptions = {
+  /**
+   * A client made by `createClient` of `redis` 5 or 6, which serves as a template: the bus opens duplicates of it, and
+   * never closes it, reconfigures it or sends it a command. It need not be connected.
+   */
+  readonly client: RedisClient
+  /** Names the connections of the bus in `CLIENT LIST`, and its node. Not empty. */
+  readonly serviceName: string
+  /**
+   * In front of every topic to make its key, so that services on one Redis do not hear each other. With a hash tag
+   * (`{shop}/`) all topics lie in one slot of a cluster, which has to be so there. Default: nothing.
+   */
+  readonly topicPrefix?: string | undefined
+  /** About how many messages are kept per topic, a few more at times: a positive integer, by default 10,000. */
+  readonly replayWindow?: number | undefined
+  /**
+   * How long messages are kept, in milliseconds, if there are not too many of them; a topic on which nothing was
+   * published for so long vanishes from Redis. A positive integer, or `Infinity`, by default 86,400,000 (a day).
+   */
+  readonly retentionMs?: number | undefined
+  /** Default: `serviceName`, a dash and eight random characters. */
+  readonly nodeId?: string | undefined
+  /** Hears what the bus does. Without one, errors that reach nobody else go to `console.error`. */
+  readonly telemetry?: CrossNodeBusTelemetry | undefined
+  /**
+   * How long one read waits for messages, in milliseconds; that is how often a quiet bus sends a command. New topics
+   * need not wait for it. A positive integer, by default 2,000.
+   */
+  readonly blockTimeoutMs?: number | undefined
+  /**
+   * How long a reply may be overdue, or connecting take, before the connection is replaced, in milliseconds; looked at
+   * four times in that span, and twice before it is given up. A positive integer, by default 5,000.
+   */
+  readonly commandDeadlineMs?: number | undefined
+  /**
+   * How many messages may wait while Redis is away; beyond that the oldest is dropped, and its `publish` rejects. A
+   * positive integer, by default 10,000.
+   */
+  readonly outboxLimit?: number | undefined
+  /** The same for the bytes of their payloads, as JSON in UTF-8. A positive integer, by default 16,777,216. */
+  readonly outboxMaxBytes?: number | undefined
+  /**
+   * How long a message may wait for Redis, in milliseconds, before its `publish` rejects. A positive integer, by default
+   * 30,000.
+   */
+  readonly outboxMaxAgeMs?: number | undefined
+  /** Where timers come from. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined
+}
+
+/** The options with everything filled in. */
+export type ResolvedBusOptions = {
+  readonly [Name in Exclude<keyof RedisCrossNodeBusOptions, 'telemetry'>]-?: NonNullable<RedisCrossNodeBusOptions[Name]>
+}
+
+/**
+ * Checks every option and fills in the defaults.
+ *
+ * @throws TypeError for a client that is none, Error for an empty name, RangeError for a number out of its range.
+ */
+export function resolveBusOptions(options: RedisCrossNodeBusOptions): ResolvedBusOptions {
+  const { client, serviceName } = options as Partial<RedisCrossNodeBusOptions>
+  if (typeof client?.duplicate !== 'function' || typeof client.isReady !== 'boolean') {
+    throw new TypeError('client must be a client made by createClient of "redis" 5 or 6')
+  }
+  if (typeof serviceName !== 'string' || serviceName === '') throw new Error('serviceName must be a non-empty string')
+  if (options.nodeId === '') throw new Error('nodeId must not be empty')
+  const positive = (name: keyof RedisCrossNodeBusOptions, value: number | undefined, preset: number): number => {
+    if (value !== undefined) assertPositiveInteger(name, value)
+    return value ?? preset
+  }
+  return {
+    client,
+    serviceName,
+    topicPrefix: options.topicPrefix ?? '',
+    // Redis would put other characters in the place of those that are none, and the bus would not know its own messages.
+    nodeId: (options.nodeId ?? `${serviceName}-${randomUUID().slice(0, 8)}`).toWellFormed(),
+    replayWindow: positive('replayWindow', options.replayWindow, 10_000),
+    retentionMs: options.retentionMs === Infinity ? Infinity : positive('retentionMs', options.retentionMs, 86_400_000),
+    blockTimeoutMs: positive('blockTimeoutMs', options.blockTimeoutMs, 2_000),
+    commandDeadlineMs: positive('commandDeadlineMs', options.commandDeadlineMs, 5_000),
+    outboxLimit: positive('outboxLimit', options.outboxLimit, 10_000),
+    outboxMaxBytes: positive('outboxMaxBytes', options.outboxMaxBytes, 16_777_216),
+    outboxMaxAgeMs: positive('outboxMaxAgeMs', options.outboxMaxAgeMs, 30_000),
+    scheduler: options.scheduler ?? asyncScheduler,
+  }
+}
