@@ -1,10 +1,22 @@
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import { checkNumber } from './checkNumber.js'
+import { checkObject } from './checkObject.js'
 
-/** Answers the policy itself if each of its members is one that a policy can have. */
-export const checkRetentionPolicy = (policy: Readonly<TaskRetentionPolicy>): Readonly<TaskRetentionPolicy> => {
-  const { onSuccess, onFailure, ttlAfterTerminalDays } = policy
+/** Ten thousand years: what ends later has no date. */
+const MAX_DAYS = 3_652_500
+
+/** Answers the policy with what is missing filled in, if each of its members is one that a policy can have. */
+export const checkRetentionPolicy = (
+  given: Readonly<Partial<TaskRetentionPolicy>> | undefined,
+  byDefault: Readonly<TaskRetentionPolicy>,
+): Readonly<TaskRetentionPolicy> => {
+  if (given === undefined) return byDefault
+  const {
+    onSuccess = byDefault.onSuccess,
+    onFailure = byDefault.onFailure,
+    ttlAfterTerminalDays = byDefault.ttlAfterTerminalDays,
+  } = checkObject('retentionPolicy', given)
   if (!['keep', 'delete-intermediate', 'delete-all'].includes(onSuccess)) {
     const expected = '"keep", "delete-intermediate" or "delete-all"'
     throw new InvalidArgumentError('retentionPolicy.onSuccess', onSuccess, expected)
@@ -12,6 +24,6 @@ export const checkRetentionPolicy = (policy: Readonly<TaskRetentionPolicy>): Rea
   if (!['keep', 'delete-all'].includes(onFailure)) {
     throw new InvalidArgumentError('retentionPolicy.onFailure', onFailure, '"keep" or "delete-all"')
   }
-  checkNumber('retentionPolicy.ttlAfterTerminalDays', ttlAfterTerminalDays, { min: 0 })
-  return policy
+  checkNumber('retentionPolicy.ttlAfterTerminalDays', ttlAfterTerminalDays, { min: 0, max: MAX_DAYS })
+  return { onSuccess, onFailure, ttlAfterTerminalDays }
 }

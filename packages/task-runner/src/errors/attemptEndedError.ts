@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 /**
  * A handler used its context after its run had ended (a promise that nobody waited for, most often).
  *
@@ -13,6 +15,6 @@ export class AttemptEndedError extends Error {
     public readonly taskId: string,
     public readonly attempt: number,
   ) {
-    super(`Attempt ${attempt} of task ${taskId} has ended: its context cannot be used any more`)
+    super(`Attempt ${attempt} of task ${printable(taskId)} has ended: its context cannot be used any more`)
   }
 }

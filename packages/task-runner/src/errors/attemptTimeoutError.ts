@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 /**
  * A run took longer than the `attemptTimeoutMs` of its handler. The attempt has failed with this error; the handler may
  * still be running, but can change nothing any more.
@@ -13,6 +15,6 @@ export class AttemptTimeoutError extends Error {
     public readonly attempt: number,
     public readonly attemptTimeoutMs: number,
   ) {
-    super(`Attempt ${attempt} of task ${taskId} took longer than ${attemptTimeoutMs} ms`)
+    super(`Attempt ${attempt} of task ${printable(taskId)} took longer than ${attemptTimeoutMs} ms`)
   }
 }

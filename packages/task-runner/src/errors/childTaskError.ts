@@ -1,3 +1,5 @@
+import { printable, quoted } from '../argument/printable.js'
+
 /**
  * An awaited child did not succeed.
  *
@@ -19,9 +21,9 @@ export class ChildTaskError extends Error {
     /** Why it failed. */
     public readonly error?: { name: string; message: string },
   ) {
-    const why = error === undefined ? '' : `: ${error.name}: ${error.message}`
+    const why = error === undefined ? '' : `: ${printable(`${error.name}: ${error.message}`, 1_000)}`
     super(
-      `Child ${taskId} of type ${JSON.stringify(type)} was ${status === 'failed' ? 'not successful' : status}${why}`,
+      `Child ${printable(taskId)} of type ${quoted(type)} was ${status === 'failed' ? 'not successful' : status}${why}`,
     )
   }
 }

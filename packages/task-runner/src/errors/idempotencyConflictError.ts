@@ -1,3 +1,5 @@
+import { printable, quoted } from '../argument/printable.js'
+
 /**
  * An idempotency key was used again, with another payload than that of the task which holds it.
  *
@@ -18,7 +20,7 @@ export class IdempotencyConflictError extends Error {
     public readonly taskId: string,
   ) {
     super(
-      `The idempotency key ${JSON.stringify(idempotencyKey)} of type ${JSON.stringify(type)} belongs to task ${taskId}, ` +
+      `The idempotency key ${quoted(idempotencyKey)} of type ${quoted(type)} belongs to task ${printable(taskId)}, ` +
         'which has another payload: use another key, or submit the same payload',
     )
   }

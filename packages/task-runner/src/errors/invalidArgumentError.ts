@@ -1,12 +1,4 @@
-const show = (value: unknown): string => {
-  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
-  if (typeof value === 'bigint') return `${value}n`
-  if (typeof value === 'function') return 'a function'
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
-  if (Array.isArray(value)) return `an array of ${value.length}`
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return String(value)
-}
+import { printable, quoted } from '../argument/printable.js'
 
 /**
  * An argument or option that cannot be worked with. It is thrown before anything is written.
@@ -26,6 +18,34 @@ export class InvalidArgumentError extends Error {
     /** What is allowed, as the end of a sentence that begins with "has to be". */
     public readonly expected: string,
   ) {
-    super(`"${property}" has to be ${expected}, not ${show(value)}`)
+    super(`"${printable(property)}" has to be ${expected}, not ${show(value)}`)
+  }
+}
+
+const show = (value: unknown): string => {
+  switch (typeof value) {
+    case 'string':
+      return quoted(value)
+    case 'symbol':
+      return printable(String(value))
+    case 'bigint':
+      return `${printable(String(value))}n`
+    case 'function':
+      return 'a function'
+    case 'object':
+      return value === null ? 'null' : kindOf(value)
+    default:
+      return String(value)
+  }
+}
+
+/** A proxy may throw at whatever it is asked. */
+const kindOf = (value: object): string => {
+  try {
+    if (Array.isArray(value)) return `an array of ${value.length}`
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
+    return 'an object'
+  } catch {
+    return 'an object'
   }
 }

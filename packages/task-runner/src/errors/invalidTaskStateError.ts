@@ -1,3 +1,4 @@
+import { printable } from '../argument/printable.js'
 import type { TaskStatus } from '../task/taskStatus.js'
 
 /**
@@ -17,6 +18,6 @@ export class InvalidTaskStateError extends Error {
     /** What it would have to be. */
     public readonly expected: TaskStatus,
   ) {
-    super(`Task ${taskId} is ${status}, not ${expected}`)
+    super(`Task ${printable(taskId)} is ${status}, not ${expected}`)
   }
 }

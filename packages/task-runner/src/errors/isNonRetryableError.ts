@@ -1,3 +1,5 @@
+import { isBranded } from './isBranded.js'
+
 const BRAND = Symbol.for('@furystack/task-runner/NonRetryableError')
 
 /**
@@ -6,4 +8,4 @@ const BRAND = Symbol.for('@furystack/task-runner/NonRetryableError')
  * @example
  * isNonRetryableError(new NonRetryableError('bad address')) // true
  */
-export const isNonRetryableError = (value: unknown): value is Error => value instanceof Error && BRAND in value
+export const isNonRetryableError = (value: unknown): value is Error => isBranded(value, BRAND)

@@ -1,3 +1,4 @@
+import { isBranded } from './isBranded.js'
 import type { NotNowError } from './notNowError.js'
 
 const BRAND = Symbol.for('@furystack/task-runner/NotNowError')
@@ -8,5 +9,12 @@ const BRAND = Symbol.for('@furystack/task-runner/NotNowError')
  * @example
  * catch (error) { if (isNotNowError(error)) throw error }
  */
-export const isNotNowError = (value: unknown): value is NotNowError =>
-  value instanceof Error && BRAND in value && 'delayMs' in value && Number(value.delayMs) >= 0
+export const isNotNowError = (value: unknown): value is NotNowError => isBranded(value, BRAND) && delayOf(value) >= 0
+
+const delayOf = (value: object): number => {
+  try {
+    return 'delayMs' in value ? Number(value.delayMs) : Number.NaN
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,3 +1,4 @@
+import { isBranded } from './isBranded.js'
 import type { SuspendedError } from './suspendedError.js'
 
 const BRAND = Symbol.for('@furystack/task-runner/SuspendedError')
@@ -8,4 +9,4 @@ const BRAND = Symbol.for('@furystack/task-runner/SuspendedError')
  * @example
  * catch (error) { if (isSuspendedError(error)) throw error }
  */
-export const isSuspendedError = (value: unknown): value is SuspendedError => value instanceof Error && BRAND in value
+export const isSuspendedError = (value: unknown): value is SuspendedError => isBranded(value, BRAND)

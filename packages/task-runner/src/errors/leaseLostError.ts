@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 const WORDS = {
   taken: 'another worker owns the task now, or its row has moved on',
   broker: 'the queue has given the claim to somebody else',
@@ -24,6 +26,6 @@ export class LeaseLostError extends Error {
     public readonly how: 'taken' | 'broker' | 'expired',
     options?: ErrorOptions,
   ) {
-    super(`Attempt ${attempt} of task ${taskId} lost its lease: ${WORDS[how]}`, options)
+    super(`Attempt ${attempt} of task ${printable(taskId)} lost its lease: ${WORDS[how]}`, options)
   }
 }

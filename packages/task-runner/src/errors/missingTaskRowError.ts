@@ -1,3 +1,5 @@
+import { printable, quoted } from '../argument/printable.js'
+
 /**
  * The queue delivered a task again and again whose row never appeared. It has been taken out of the queue; reported, not
  * thrown.
@@ -17,7 +19,7 @@ export class MissingTaskRowError extends Error {
     public readonly deliveries: number,
   ) {
     super(
-      `Task ${taskId} of type ${JSON.stringify(type)} was delivered ${deliveries} times, but there is no row for it: ` +
+      `Task ${printable(taskId)} of type ${quoted(type)} was delivered ${deliveries} times, but there is no row for it: ` +
         'its entry has been taken out of the queue',
     )
   }

@@ -1,9 +1,7 @@
 import { checkNumber } from '../argument/checkNumber.js'
+import { MAX_DELAY_MS } from '../time/maxDelayMs.js'
 
 const BRAND: unique symbol = Symbol.for('@furystack/task-runner/NotNowError') as never
-
-/** Ten years: no date that a store keeps is too far away. */
-const MAX_DELAY_MS = 315_576_000_000
 
 /**
  * Thrown by a handler that cannot do its work yet: the task is given back and runs again after the delay. That is no

@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 /**
  * A payload that JSON text cannot carry: a cycle, a BigInt, a function or a symbol in the first place. Thrown before
  * anything is written; `cause` is what the encoder said, if it said anything.
@@ -14,6 +16,6 @@ export class PayloadError extends Error {
     why: string,
     options?: ErrorOptions,
   ) {
-    super(`The payload of ${subject} cannot be stored: ${why}`, options)
+    super(`The payload of ${subject} cannot be stored: ${printable(why, 1_000)}`, options)
   }
 }

@@ -1,3 +1,4 @@
+import { printable } from '../argument/printable.js'
 import { NonRetryableError } from './nonRetryableError.js'
 
 /**
@@ -20,6 +21,9 @@ export class ReplayMismatchError extends NonRetryableError {
     /** What the handler did instead. */
     public readonly found: string,
   ) {
-    super(`Step ${stepIndex} of task ${taskId} was recorded as "${expected}", but its handler went on with "${found}"`)
+    super(
+      `Step ${stepIndex} of task ${printable(taskId)} was recorded as "${printable(expected)}", ` +
+        `but its handler went on with "${printable(found)}"`,
+    )
   }
 }

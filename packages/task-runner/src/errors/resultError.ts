@@ -1,3 +1,5 @@
+import { printable, quoted } from '../argument/printable.js'
+
 /**
  * A handler returned something that JSON text cannot carry. The attempt has failed with this error; as another run would
  * most likely return the same, the retry policy applies as for any other error.
@@ -15,6 +17,6 @@ export class ResultError extends Error {
     why: string,
     options?: ErrorOptions,
   ) {
-    super(`The result of the handler for type ${JSON.stringify(type)} cannot be stored: ${why}`, options)
+    super(`The result of the handler for type ${quoted(type)} cannot be stored: ${printable(why, 1_000)}`, options)
   }
 }

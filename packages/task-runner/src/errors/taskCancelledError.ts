@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 /**
  * Why a run's signal fired when somebody cancelled its task, or when a drain asked a `cancelOnDrain` handler to stop
  * (the reason is `'drain'` then, and the run is handed back instead of cancelled).
@@ -13,6 +15,10 @@ export class TaskCancelledError extends Error {
     /** What the canceller gave as its reason. */
     public readonly reason?: string,
   ) {
-    super(reason === undefined ? `Task ${taskId} was cancelled` : `Task ${taskId} was cancelled: ${reason}`)
+    super(
+      reason === undefined
+        ? `Task ${printable(taskId)} was cancelled`
+        : `Task ${printable(taskId)} was cancelled: ${printable(reason)}`,
+    )
   }
 }

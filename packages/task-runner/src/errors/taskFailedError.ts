@@ -1,3 +1,4 @@
+import { printable } from '../argument/printable.js'
 import type { TaskError } from '../task/task.js'
 
 /**
@@ -18,6 +19,6 @@ export class TaskFailedError extends Error {
     /** What the last attempt failed with, as the row keeps it. */
     public readonly error: Readonly<TaskError>,
   ) {
-    super(`Task ${taskId} failed: ${error.name}: ${error.message}`)
+    super(`Task ${printable(taskId)} failed: ${printable(`${error.name}: ${error.message}`, 1_000)}`)
   }
 }

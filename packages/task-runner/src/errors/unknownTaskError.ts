@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 /**
  * A task was named that the store does not know.
  *
@@ -12,6 +14,6 @@ export class UnknownTaskError extends Error {
     /** What it was needed for, for the message. */
     role = 'task',
   ) {
-    super(`There is no ${role} ${taskId}`)
+    super(`There is no ${printable(role)} ${printable(taskId)}`)
   }
 }

@@ -1,3 +1,4 @@
+import { printable } from '../argument/printable.js'
 import type { TaskStatus } from '../task/taskStatus.js'
 
 /**
@@ -15,6 +16,6 @@ export class WaitTimeoutError extends Error {
     /** The last status that was seen, if any was. */
     public readonly status?: TaskStatus,
   ) {
-    super(`Task ${taskId} had not ended after ${timeoutMs} ms: it was ${status ?? 'not found yet'}`)
+    super(`Task ${printable(taskId)} had not ended after ${timeoutMs} ms: it was ${status ?? 'not found yet'}`)
   }
 }

@@ -1,11 +1,13 @@
+import { checkFunction } from '../argument/checkFunction.js'
 import { checkMaxDeliveries } from '../argument/checkMaxDeliveries.js'
 import { checkNumber } from '../argument/checkNumber.js'
+import { checkObject } from '../argument/checkObject.js'
 import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
 import { checkRetryPolicy } from '../argument/checkRetryPolicy.js'
 import { checkType } from '../argument/checkType.js'
 import { checkVersion } from '../argument/checkVersion.js'
-import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { DEFAULT_RETENTION_POLICY } from '../task/taskRetentionPolicy.js'
+import { MAX_DELAY_MS } from '../time/maxDelayMs.js'
 import type { DefineTaskHandlerOptions } from './defineTaskHandlerOptions.js'
 import { DEFAULT_RETRY_POLICY } from './retryPolicy.js'
 import type { TaskHandlerDescriptor } from './taskHandlerDescriptor.js'
@@ -23,16 +25,20 @@ import type { TaskHandlerDescriptor } from './taskHandlerDescriptor.js'
  * })
  */
 export const defineTaskHandler = <P, R>(options: DefineTaskHandlerOptions<P, R>): TaskHandlerDescriptor<P, R> => {
-  if (typeof options.handler !== 'function') throw new InvalidArgumentError('handler', options.handler, 'a function')
+  checkObject('options', options)
   const { visibilityTimeoutMs = 60_000, progressThrottleMs = 250, attemptTimeoutMs, maxDeliveries } = options
   return Object.freeze({
     type: checkType('type', options.type),
     version: checkVersion('version', options.version),
-    handler: options.handler,
+    handler: checkFunction('handler', options.handler),
     retryPolicy: Object.freeze(checkRetryPolicy({ ...DEFAULT_RETRY_POLICY, ...options.retryPolicy })),
-    retentionPolicy: Object.freeze(checkRetentionPolicy({ ...DEFAULT_RETENTION_POLICY, ...options.retentionPolicy })),
+    retentionPolicy: Object.freeze(checkRetentionPolicy(options.retentionPolicy, DEFAULT_RETENTION_POLICY)),
     cancelOnDrain: options.cancelOnDrain ?? false,
-    visibilityTimeoutMs: checkNumber('visibilityTimeoutMs', visibilityTimeoutMs, { min: 1, integer: true }),
+    visibilityTimeoutMs: checkNumber('visibilityTimeoutMs', visibilityTimeoutMs, {
+      min: 1,
+      max: MAX_DELAY_MS,
+      integer: true,
+    }),
     ...(options.visibilityTimeoutMs !== undefined && { declaresVisibility: true }),
     progressThrottleMs: checkNumber('progressThrottleMs', progressThrottleMs, { min: 0, infinity: 'first and last' }),
     ...(attemptTimeoutMs !== undefined && {

@@ -17,7 +17,7 @@ export interface DefineTaskHandlerOptions<P, R> {
   /** @default false */
   cancelOnDrain?: boolean
   /**
-   * Milliseconds, an integer of at least 1. A longer time tolerates longer pauses of the event loop; a shorter one
+   * Milliseconds, an integer from 1 to ten years. A longer time tolerates longer pauses of the event loop; a shorter one
    * brings the task of a dead worker back earlier and costs more heartbeats (one every third of it).
    * @default 60_000
    */

@@ -1,7 +1,9 @@
 import { checkNumber } from '../argument/checkNumber.js'
+import { quoted } from '../argument/printable.js'
 import { DueQueue } from '../collections/dueQueue.js'
 import { ownValue } from '../collections/ownValue.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
+import { checkQueueInput } from '../queue/checkQueueInput.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import { IdempotencyLeases } from '../queue/idempotencyLeases.js'
 import type {
@@ -52,22 +54,23 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
 
   constructor({ concurrencyLimits = {}, idempotencyTtlSec = 86_400 }: InProcessQueueAdapterOptions = {}) {
     for (const [type, limit] of Object.entries(concurrencyLimits)) {
-      checkNumber(`concurrencyLimits[${JSON.stringify(type)}]`, limit, { min: 1, integer: true })
+      checkNumber(`concurrencyLimits[${quoted(type)}]`, limit, { min: 1, integer: true })
     }
     this.#limits = { ...concurrencyLimits }
     const lifetimeMs = checkNumber('idempotencyTtlSec', idempotencyTtlSec, { min: 0, infinity: 'for ever' }) * 1_000
     this.#leases = new IdempotencyLeases(lifetimeMs)
   }
 
-  public enqueue({ taskId, type, handlerVersion, notBefore, tags = [] }: EnqueueInput): Promise<void> {
-    if (this.#isDisposed) return Promise.reject(new RunnerDisposedError('in-process queue'))
-    const sorted = tags.length === 0 ? tags : [...tags].sort()
-    this.#add({ taskId, type, version: handlerVersion, tags: sorted, deliveries: 0, rejections: 0 }, notBefore)
-    return Promise.resolve()
+  public enqueue(input: EnqueueInput): Promise<void> {
+    return this.#step(() => {
+      const { taskId, type, handlerVersion, notBefore, tags } = checkQueueInput.enqueue(input)
+      this.#add({ taskId, type, version: handlerVersion, tags, deliveries: 0, rejections: 0 }, notBefore)
+    })
   }
 
   public subscribe(subscription: WorkerSubscription): Disposable & AsyncDisposable {
-    if (this.#isDisposed) throw new RunnerDisposedError('in-process queue')
+    this.#assertUsable()
+    checkQueueInput.subscribe(subscription)
     const queues = [...new Set(subscription.types)].map((type) => this.#queueOf(type))
     const worker = new WorkerSlots(subscription, queues, (entry, outcome) => this.#settle(entry, outcome))
     this.#workers.add(worker)
@@ -92,9 +95,11 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     return Promise.resolve()
   }
 
-  public acquireIdempotencyLease({ type, key, taskId }: IdempotencyLeaseInput): Promise<string> {
-    if (this.#isDisposed) return Promise.reject(new RunnerDisposedError('in-process queue'))
-    return Promise.resolve(this.#leases.acquire(type, key, taskId))
+  public acquireIdempotencyLease(input: IdempotencyLeaseInput): Promise<string> {
+    return this.#step(() => {
+      checkQueueInput.lease(input)
+      return this.#leases.acquire(input.type, input.key, input.taskId)
+    })
   }
 
   public [Symbol.dispose](): void {
@@ -108,6 +113,18 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   public async [Symbol.asyncDispose](): Promise<void> {
     this[Symbol.dispose]()
     await Promise.all([...this.#workers].map((worker) => worker.whenIdle()))
+  }
+
+  #assertUsable(): void {
+    if (this.#isDisposed) throw new RunnerDisposedError('in-process queue')
+  }
+
+  /** Is taken at once; what it throws becomes a rejection. */
+  #step<T>(step: () => T): Promise<T> {
+    return new Promise((resolve) => {
+      this.#assertUsable()
+      resolve(step())
+    })
   }
 
   #queueOf(type: string): TypeQueue {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 
+import { printable } from '../argument/printable.js'
 import type { ReplayStepKind } from './replayStepKind.js'
 
 /** What makes a step the one that it is, so that another run of the handler finds it again. */
@@ -9,7 +10,14 @@ export interface StepIdentity {
   readonly name: string
 }
 
+/** UTF-16 units of a URL that are part of a name. */
+const MAX_URL = 1_024
+
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+
+/** A step is stored under its name: it must neither change on the way through UTF-8 nor be as long as a `data:` URL. */
+const shortened = (url: string): string =>
+  url.length <= MAX_URL && url.isWellFormed() ? url : `${printable(url, 40)} ${hashOf(url)}`
 
 /**
  * Identities of the steps that handlers can take.
@@ -21,7 +29,7 @@ export const stepIdentity = {
   now: (): StepIdentity => ({ kind: 'now', name: 'now' }),
   random: (): StepIdentity => ({ kind: 'random', name: 'random' }),
   sleep: (ms: number): StepIdentity => ({ kind: 'sleep', name: `sleep ${ms}` }),
-  fetch: (method: string, url: string): StepIdentity => ({ kind: 'fetch', name: `fetch ${method} ${url}` }),
+  fetch: (method: string, url: string): StepIdentity => ({ kind: 'fetch', name: `fetch ${method} ${shortened(url)}` }),
   spawn: (type: string, payloadJson: string | undefined): StepIdentity => ({
     kind: 'spawn-child',
     name: `spawn-child ${JSON.stringify(type)} ${hashOf(payloadJson ?? '')}`,

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 
 import { checkDate } from '../argument/checkDate.js'
+import { checkObject } from '../argument/checkObject.js'
 import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
 import { checkTags } from '../argument/checkTags.js'
+import { checkTaskId } from '../argument/checkTaskId.js'
 import { checkText } from '../argument/checkText.js'
 import { checkType } from '../argument/checkType.js'
 import { checkVersion } from '../argument/checkVersion.js'
-import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
+import { quoted } from '../argument/printable.js'
+import { messageOf } from '../errors/messageOf.js'
 import { PayloadError } from '../errors/payloadError.js'
 import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
 import { encodeJson } from '../json/encodeJson.js'
@@ -15,6 +18,9 @@ import { DEFAULT_RETENTION_POLICY, type TaskRetentionPolicy } from '../task/task
 import type { HandlerRegistry } from './handlerRegistry.js'
 import { scopedKey } from './idempotencyScope.js'
 import type { SubmitOptions } from './submitOptions.js'
+
+/** They are part of the name of a lane, which must not grow without bound. */
+const MAX_TAGS = 64
 
 /** What a submission is checked against. */
 export interface PrepareTaskContext {
@@ -28,7 +34,7 @@ export const prepareTask = <P>(
   status: CreateTask['status'],
   context: PrepareTaskContext,
 ): CreateTask => {
-  const type = checkType('type', options.type)
+  const type = checkType('type', checkObject('options', options).type)
   const handlerVersion = checkVersion('handlerVersion', options.handlerVersion)
   const { notBefore, idempotencyKey, parentTaskId, submittedBy } = options
   const create: CreateTask = {
@@ -36,19 +42,19 @@ export const prepareTask = <P>(
     type,
     handlerVersion,
     status,
-    tags: checkTags('tags', options.tags),
+    tags: checkTags('tags', options.tags, MAX_TAGS),
     retentionPolicy: retentionPolicyOf(options, context.registry),
   }
   if (notBefore !== undefined) {
     create.notBefore = checkDate('notBefore', notBefore)
     if (!context.canDelay) throw new UnsupportedDelayError()
   }
-  if (parentTaskId !== undefined) create.parentTaskId = checkText('parentTaskId', parentTaskId, 512)
+  if (parentTaskId !== undefined) create.parentTaskId = checkTaskId('parentTaskId', parentTaskId)
   if (submittedBy !== undefined) create.submittedBy = checkText('submittedBy', submittedBy, 1024)
   if (idempotencyKey !== undefined) {
     create.idempotencyKey = scopedKey(checkText('idempotencyKey', idempotencyKey, 1024), submittedBy, [])
   }
-  const payloadJson = encodePayload(`a task of type ${JSON.stringify(type)}`, options.payload)
+  const payloadJson = encodePayload(`a task of type ${quoted(type)}`, options.payload)
   if (payloadJson !== undefined) create.payloadJson = payloadJson
   return create
 }
@@ -58,7 +64,7 @@ export const encodePayload = (subject: string, payload: unknown): string | undef
   try {
     return encodeJson(payload)
   } catch (error) {
-    throw new PayloadError(subject, error instanceof Error ? error.message : String(error), { cause: error })
+    throw new PayloadError(subject, messageOf(error), { cause: error })
   }
 }
 
@@ -67,9 +73,5 @@ const retentionPolicyOf = <P>(
   registry: HandlerRegistry,
 ): TaskRetentionPolicy => {
   const byHandler = registry.find(type, handlerVersion)?.retentionPolicy ?? DEFAULT_RETENTION_POLICY
-  if (retentionPolicy === undefined) return byHandler
-  if (typeof retentionPolicy !== 'object' || retentionPolicy === null) {
-    throw new InvalidArgumentError('retentionPolicy', retentionPolicy, 'an object')
-  }
-  return checkRetentionPolicy({ ...byHandler, ...retentionPolicy })
+  return checkRetentionPolicy(retentionPolicy, byHandler)
 }

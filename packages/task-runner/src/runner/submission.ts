@@ -1,3 +1,5 @@
+import { checkObject } from '../argument/checkObject.js'
+import { printable } from '../argument/printable.js'
 import { IdempotencyConflictError } from '../errors/idempotencyConflictError.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { InvalidTaskStateError } from '../errors/invalidTaskStateError.js'
@@ -40,7 +42,8 @@ export class Submission {
   async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
     const given: unknown = list
     if (!Array.isArray(given)) throw new InvalidArgumentError('list', list, 'an array')
-    const creates = list.map((options) => this.#prepare(options, 'pending'))
+    // `from` looks at holes too, which `map` passes over.
+    const creates = Array.from(list, (options) => this.#prepare(options, 'pending'))
     await assertParents(this.parts.store, creates)
     const results = (await this.parts.joint?.submitMany?.(creates)) ?? []
     const tasks: Task[] = []
@@ -53,8 +56,8 @@ export class Submission {
 
   async start<P>(taskId: string, options: StartOptions<P> | undefined): Promise<Task> {
     const input: StartTask = { taskId }
-    if (options !== undefined && 'payload' in options) {
-      const json = encodePayload(`task ${taskId}`, options.payload)
+    if (options !== undefined && 'payload' in checkObject('options', options)) {
+      const json = encodePayload(`task ${printable(taskId)}`, options.payload)
       input.payload = json === undefined ? {} : { json }
     }
     if (!this.#canDelay) {

@@ -1,6 +1,9 @@
 import type { Observable } from 'rxjs'
 
-import { checkText } from '../argument/checkText.js'
+import { checkFunction } from '../argument/checkFunction.js'
+import { checkReason } from '../argument/checkReason.js'
+import { checkTaskId } from '../argument/checkTaskId.js'
+import { checkType } from '../argument/checkType.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
 import type { StoredTask } from '../store/storedTask.js'
 import type { Task } from '../task/task.js'
@@ -115,44 +118,45 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
 
   public async start<P>(taskId: string, options?: StartOptions<P>): Promise<Task> {
     this.#assertUsable()
-    return this.#submission.start(checkTaskId(taskId), options)
+    return this.#submission.start(checkTaskId('taskId', taskId), options)
   }
 
   public async cancel(taskId: string, reason?: string): Promise<void> {
     this.#assertUsable()
-    await this.#cancellation.cancel(checkTaskId(taskId), reason)
+    await this.#cancellation.cancel(checkTaskId('taskId', taskId), checkReason(reason))
   }
 
   public async get(taskId: string): Promise<Task | undefined> {
     this.#assertUsable()
-    const stored = await this.#parts.store.get(checkTaskId(taskId))
+    const stored = await this.#parts.store.get(checkTaskId('taskId', taskId))
     return stored && presentTask(stored)
   }
 
   public async getTree(taskId: string): Promise<TaskTreeNode> {
     this.#assertUsable()
-    return readTree(this.#parts.store, checkTaskId(taskId))
+    return readTree(this.#parts.store, checkTaskId('taskId', taskId))
   }
 
   public subscribe(taskId: string, handler: (update: TaskUpdate) => void): Disposable {
     this.#assertUsable()
     const { updates, store } = this.#parts
-    return updates.subscribe(checkTaskId(taskId), handler, async () => (await store.get(taskId))?.task.type)
+    checkFunction('handler', handler)
+    return updates.subscribe(checkTaskId('taskId', taskId), handler, async () => (await store.get(taskId))?.task.type)
   }
 
   public subscribeByType(type: string, handler: (update: TaskUpdate) => void): Disposable {
     this.#assertUsable()
-    return this.#parts.updates.subscribeByType(checkText('type', type, 512), handler)
+    return this.#parts.updates.subscribeByType(checkType('type', type), checkFunction('handler', handler))
   }
 
   public updates$(taskId: string): Observable<TaskUpdate> {
     this.#assertUsable()
-    return this.#watches.watch(checkTaskId(taskId))
+    return this.#watches.watch(checkTaskId('taskId', taskId))
   }
 
   public async waitFor<R = unknown>(taskId: string, options: WaitForOptions = {}): Promise<R> {
     this.#assertUsable()
-    return (await waitForTask(this, checkTaskId(taskId), options)) as R
+    return (await waitForTask(this, checkTaskId('taskId', taskId), options)) as R
   }
 
   public registerWorker(options: RegisterWorkerOptions): Worker {
@@ -196,5 +200,3 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     if (this.#closing !== undefined) throw new RunnerDisposedError()
   }
 }
-
-const checkTaskId = (taskId: unknown): string => checkText('taskId', taskId, 512)

@@ -1,6 +1,7 @@
 import { concatMap, filter, Subscription, tap } from 'rxjs'
 
 import { checkNumber } from '../argument/checkNumber.js'
+import { checkObject } from '../argument/checkObject.js'
 import { TaskCancelledError } from '../errors/taskCancelledError.js'
 import { TaskFailedError } from '../errors/taskFailedError.js'
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
@@ -16,7 +17,7 @@ type Runner = Pick<TaskRunner, 'get' | 'updates$'>
 
 /** Resolves with the result of a task, or rejects with the error that its end makes. */
 export const waitForTask = async (runner: Runner, taskId: string, options: WaitForOptions): Promise<unknown> => {
-  const { signal, timeoutMs = Infinity } = options
+  const { signal, timeoutMs = Infinity } = checkObject('options', options)
   checkNumber('timeoutMs', timeoutMs, { min: 0, infinity: 'no limit' })
   signal?.throwIfAborted()
   const task = await untilEnded(runner, taskId, timeoutMs, signal)

@@ -1,11 +1,13 @@
 import { isNonRetryableError } from '../errors/isNonRetryableError.js'
 import { isNotNowError } from '../errors/isNotNowError.js'
+import { messageOf } from '../errors/messageOf.js'
 import { ResultError } from '../errors/resultError.js'
 import { retryDelayOf } from '../handler/retryDelayOf.js'
 import { encodeJson } from '../json/encodeJson.js'
 import type { AttemptOutcome } from '../store/finishAttempt.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { Run, RunEnd } from './run.js'
+import { MAX_DELAY_MS } from '../time/maxDelayMs.js'
 import { toAttemptError } from './toAttemptError.js'
 
 /** What the end of a handler, and whatever it was told before, make of its attempt. */
@@ -19,7 +21,7 @@ export const attemptOutcomeOf = (run: Run, end: RunEnd, report: ReportError): At
     return { kind: 'cancelled', error: toAttemptError(end.kind === 'threw' ? end.error : stop.error) }
   }
   if (end.kind === 'threw' && isNotNowError(end.error))
-    return { kind: 'released', delayMs: Math.ceil(end.error.delayMs) }
+    return { kind: 'released', delayMs: Math.min(MAX_DELAY_MS, Math.ceil(end.error.delayMs)) }
   // A handler that was cut off by its time-out has not said anything itself.
   return fail(run, end.kind === 'threw' ? end.error : stop?.error, report)
 }
@@ -29,8 +31,7 @@ const succeed = (run: Run, value: unknown, report: ReportError): AttemptOutcome 
     const resultJson = encodeJson(value)
     return resultJson === undefined ? { kind: 'succeeded' } : { kind: 'succeeded', resultJson }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return fail(run, new ResultError(run.type, why, { cause: error }), report)
+    return fail(run, new ResultError(run.type, messageOf(error), { cause: error }), report)
   }
 }
 

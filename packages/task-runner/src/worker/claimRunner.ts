@@ -62,7 +62,7 @@ export class ClaimRunner implements Disposable {
     }
     const context = new RunContext(this.parts, this.#heartbeats, run, task.payload)
     let end = await run.runHandler(() => handler.handler(context, task.payload) as unknown, {
-      onValue: (value) => context.reportProgress(progressOfValue(value, run.progress?.percent ?? 0)),
+      onValue: (value) => this.#reportValue(run, context, value),
       onTeardownError: (error) => this.parts.report('handler', error),
     })
     this.#closeRun(run)
@@ -80,6 +80,15 @@ export class ClaimRunner implements Disposable {
 
   public [Symbol.dispose](): void {
     this.#heartbeats[Symbol.dispose]()
+  }
+
+  /** A value may throw when it is looked at; its run goes on. */
+  #reportValue(run: Run, context: Pick<RunContext<unknown>, 'reportProgress'>, value: unknown): void {
+    try {
+      context.reportProgress(progressOfValue(value, run.progress?.percent ?? 0))
+    } catch (error) {
+      this.parts.report('progress', error)
+    }
   }
 
   /** What the store does not give now is asked for by the next run. */

@@ -1,7 +1,16 @@
+import { checkFunction } from '../argument/checkFunction.js'
+import { checkNumber } from '../argument/checkNumber.js'
+import { checkObject } from '../argument/checkObject.js'
+import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
+import { checkRetryPolicy } from '../argument/checkRetryPolicy.js'
+import { checkType } from '../argument/checkType.js'
+import { quoted } from '../argument/printable.js'
 import { checkVersion } from '../argument/checkVersion.js'
 import { ownValue } from '../collections/ownValue.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+import { DEFAULT_RETENTION_POLICY } from '../task/taskRetentionPolicy.js'
+import { MAX_DELAY_MS } from '../time/maxDelayMs.js'
 
 interface TypeHandlers {
   readonly byVersion: Map<number, AnyTaskHandlerDescriptor>
@@ -18,7 +27,11 @@ export class HandlerTable {
     if ((Array.isArray(handlers) ? handlers.length : 0) === 0) {
       throw new InvalidArgumentError('handlers', handlers, 'an array of at least one handler')
     }
-    for (const handler of handlers) this.#add(handler, ownValue(compatibleVersions, handler.type) ?? [])
+    checkObject('compatibleVersions', compatibleVersions)
+    for (const [index, handler] of handlers.entries()) {
+      checkHandler(`handlers[${index}]`, handler)
+      this.#add(handler, ownValue(compatibleVersions, handler.type) ?? [])
+    }
     for (const type of Object.keys(compatibleVersions)) {
       if (!this.#types.has(type)) {
         throw new InvalidArgumentError('compatibleVersions', type, 'about types that the worker has a handler for')
@@ -74,8 +87,11 @@ export class HandlerTable {
     const { type, version } = handler
     const present = this.#types.get(type)
     if (present === undefined) {
-      for (const [index, one] of listed.entries())
-        checkVersion(`compatibleVersions[${JSON.stringify(type)}][${index}]`, one)
+      const property = `compatibleVersions[${quoted(type)}]`
+      // `isArray` would make `any` of what is read only.
+      const isList: boolean = Array.isArray(listed)
+      if (!isList) throw new InvalidArgumentError(property, listed, 'an array of versions')
+      Array.from(listed, (one: unknown, index) => checkVersion(`${property}[${index}]`, one))
       this.#types.set(type, { byVersion: new Map([[version, handler]]), newest: handler, listed: [...listed] })
       return
     }
@@ -89,4 +105,15 @@ export class HandlerTable {
   #map<T>(pick: (handlers: TypeHandlers) => T): Record<string, T> {
     return Object.fromEntries([...this.#types].map(([type, handlers]) => [type, pick(handlers)]))
   }
+}
+
+/** Descriptors are made by `defineTaskHandler`; one that is made by hand has to be like those. */
+const checkHandler = (property: string, handler: AnyTaskHandlerDescriptor): void => {
+  const { type, version, retryPolicy, retentionPolicy, visibilityTimeoutMs } = checkObject(property, handler)
+  checkType(`${property}.type`, type)
+  checkVersion(`${property}.version`, version)
+  checkFunction(`${property}.handler`, handler.handler)
+  checkRetryPolicy(checkObject(`${property}.retryPolicy`, retryPolicy))
+  checkRetentionPolicy(retentionPolicy, DEFAULT_RETENTION_POLICY)
+  checkNumber(`${property}.visibilityTimeoutMs`, visibilityTimeoutMs, { min: 1, max: MAX_DELAY_MS, integer: true })
 }

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { encodeJson } from '../json/encodeJson.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import { longTimeout } from '../time/longTimeout.js'
@@ -9,7 +10,6 @@ const TROUBLE_PAUSE_MS = 250
 
 interface Report {
   readonly percent: number
-  readonly meta: unknown
   readonly metaJson: string | undefined
 }
 
@@ -38,8 +38,9 @@ export class ProgressReporter {
     if (this.#isClosed) return
     try {
       const { percent, meta } = progress
-      if (!Number.isFinite(percent)) throw new TypeError(`"percent" has to be a finite number, not ${String(percent)}`)
-      this.#latest = { percent, meta, metaJson: encodeJson(meta) }
+      if (!Number.isFinite(percent)) throw new InvalidArgumentError('percent', percent, 'a finite number')
+      // Adding 0 makes 0 of -0.
+      this.#latest = { percent: percent + 0, metaJson: encodeJson(meta) }
       this.percent = percent
     } catch (error) {
       return this.parts.report('progress', error)
@@ -75,7 +76,7 @@ export class ProgressReporter {
     if (latest === undefined) return
     this.#latest = undefined
     this.#rest(this.run.handler.progressThrottleMs)
-    const { percent, meta, metaJson } = latest
+    const { percent, metaJson } = latest
     const result = await this.heartbeats.extend(this.run, {
       percent,
       ...(metaJson !== undefined && { metaJson }),
@@ -84,15 +85,17 @@ export class ProgressReporter {
       // Not stored, as has been reported: it waits for the next turn, unless there is a later one.
       this.#latest ??= latest
       this.#rest(Math.max(this.run.handler.progressThrottleMs, TROUBLE_PAUSE_MS))
-    } else if (result.kind === 'extended') this.#announce(percent, meta, result.at)
+    } else if (result.kind === 'extended') this.#announce(percent, metaJson, result.at)
   }
 
   #rest(ms: number): void {
     this.#nextWriteAt = performance.now() + ms
   }
 
-  #announce(percent: number, meta: unknown, at: number): void {
+  /** Tells what has been stored, which whoever reported it may have changed since. */
+  #announce(percent: number, metaJson: string | undefined, at: number): void {
     const { taskId, type } = this.run
+    const meta: unknown = metaJson === undefined ? undefined : JSON.parse(metaJson)
     this.parts.updates.progress(type, taskId, percent, meta, at)
     if (!this.parts.telemetry.hasListeners('onTaskProgress')) return
     this.parts.telemetry.emit('onTaskProgress', { taskId, percent, ...(meta !== undefined && { meta }) })

@@ -96,7 +96,8 @@ export class Run {
         if (!isPromiseLike(result)) return this.#take(result, observer)
         // Another kind of promise may do anything in its own `then`.
         const promise = result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)
-        promise.then((value) => this.#take(value, observer), onThrow)
+        // What a result does when it is looked at is the handler's doing too.
+        promise.then((value) => this.#take(value, observer)).catch(onThrow)
       } catch (error) {
         onThrow(error)
       }

@@ -1,17 +1,34 @@
+import { isError } from '../errors/isError.js'
+import { messageOf } from '../errors/messageOf.js'
 import type { AttemptError } from '../store/finishAttempt.js'
 
-/** What is kept of whatever a handler threw. */
-export const toAttemptError = (thrown: unknown): AttemptError => {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: textOf(thrown) }
-  const { name, message, stack } = thrown
-  return { name: textOf(name), message: textOf(message), ...(typeof stack === 'string' && { stack }) }
-}
+/** UTF-16 units that a row keeps: enough to see what happened, and not a log. */
+const MAX_NAME = 256
+const MAX_MESSAGE = 8_192
+const MAX_STACK = 16_384
 
-/** An object without a prototype, for one, has no text. */
-const textOf = (value: unknown): string => {
-  try {
-    return String(value)
-  } catch {
-    return 'a value without a text form was thrown'
+/** What is kept of whatever a handler threw: bounded, and never throwing itself. */
+export const toAttemptError = (thrown: unknown): AttemptError => {
+  const message = clip(messageOf(thrown), MAX_MESSAGE)
+  if (!isError(thrown)) return { name: 'Error', message }
+  const stack = textAt(thrown, 'stack')
+  return {
+    name: clip(textAt(thrown, 'name') ?? 'Error', MAX_NAME),
+    message,
+    ...(stack !== undefined && { stack: clip(stack, MAX_STACK) }),
   }
 }
+
+/** A member that is text; any may be a getter that throws. */
+const textAt = (error: Error, key: 'name' | 'stack'): string | undefined => {
+  try {
+    const value: unknown = error[key]
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Does not cut a pair of surrogates in two. */
+const clip = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength - 1).replace(/\p{Surrogate}$/u, '')}…` : text

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { checkNumber } from '../argument/checkNumber.js'
+import { checkObject } from '../argument/checkObject.js'
 import { checkTags } from '../argument/checkTags.js'
 import { checkText } from '../argument/checkText.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
@@ -52,7 +53,7 @@ export class WorkerRuntime implements Worker {
   constructor(parts: RunnerParts, options: RegisterWorkerOptions, onEnded: (worker: WorkerRuntime) => void) {
     this.#parts = parts
     this.#onEnded = onEnded
-    this.name = checkText('name', options.name, 512)
+    this.name = checkText('name', checkObject('options', options).name, 512)
     this.concurrency = checkNumber('concurrency', options.concurrency, { min: 1, max: 100_000, integer: true })
     this.tags = checkTags('tags', options.tags)
     const table = new HandlerTable(options.handlers, options.compatibleVersions ?? {})

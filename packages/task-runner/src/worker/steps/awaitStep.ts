@@ -1,3 +1,5 @@
+import { checkObject } from '../../argument/checkObject.js'
+import { checkTaskId } from '../../argument/checkTaskId.js'
 import { ChildTaskError } from '../../errors/childTaskError.js'
 import { InvalidArgumentError } from '../../errors/invalidArgumentError.js'
 import { UnknownTaskError } from '../../errors/unknownTaskError.js'
@@ -24,7 +26,8 @@ export const awaitStep = (steps: RunSteps, handles: Handles): Promise<unknown[]>
 export const awaitSettledStep = (steps: RunSteps, handles: Handles): Promise<Array<SettledChildResult<unknown>>> =>
   take(steps, 'await-children-settled', handles, (settled) => settled)
 
-const take = <T>(
+// Asynchronous, so that a refused argument rejects; up to the step it runs at once.
+const take = async <T>(
   steps: RunSteps,
   kind: 'await-children' | 'await-children-settled',
   handles: Handles,
@@ -32,8 +35,8 @@ const take = <T>(
 ): Promise<T> => {
   // `isArray` would make `any` of what is read only.
   const isList: boolean = Array.isArray(handles)
-  if (!isList) return Promise.reject(new InvalidArgumentError('handles', handles, 'a list of children'))
-  const taskIds = handles.map(({ taskId }) => taskId)
+  if (!isList) throw new InvalidArgumentError('handles', handles, 'a list of children')
+  const taskIds = Array.from(handles, taskIdOf)
   return steps.take(stepIdentity.awaitChildren(kind, taskIds), async (next) => {
     if (next.kind === 'replay') return { value: next.entry.output as T }
     const { parts, run, writer } = steps
@@ -52,6 +55,9 @@ const take = <T>(
 }
 
 type Child = StoredTask['task']
+
+const taskIdOf = (handle: ChildHandle<unknown>, index: number): string =>
+  checkTaskId(`handles[${index}].taskId`, checkObject(`handles[${index}]`, handle).taskId)
 
 const assertChild = (taskId: string, child: Child | undefined, parentId: string): void => {
   if (child === undefined) throw new UnknownTaskError(taskId, 'child')

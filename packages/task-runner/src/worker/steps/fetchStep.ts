@@ -1,5 +1,6 @@
 import { rebuildResponse, recordResponse, type RecordedResponse } from '../../replay/recordedResponse.js'
 import { stepIdentity } from '../../replay/stepIdentity.js'
+import { toAttemptError } from '../toAttemptError.js'
 import type { RunSteps } from './runSteps.js'
 
 /** What is recorded of a call that came to no response. */
@@ -21,7 +22,7 @@ export const fetchStep = (steps: RunSteps, input: string | URL, init: RequestIni
     } catch (error) {
       // What ends with the run is no outcome of the call.
       if (run.stop === undefined && !run.hasEnded) {
-        const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
+        const { name, message } = toAttemptError(error)
         const output: RecordedRejection = { rejection: { name, message } }
         await writer.record(next.key, { ...next.entry, hasFailed: true, output })
       }

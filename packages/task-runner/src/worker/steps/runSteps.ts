@@ -2,6 +2,7 @@ import { AttemptEndedError } from '../../errors/attemptEndedError.js'
 import type { NextStep, ReplayLog } from '../../replay/replayLog.js'
 import type { StepIdentity } from '../../replay/stepIdentity.js'
 import type { RunnerParts } from '../../runner/runnerParts.js'
+import { MAX_DELAY_MS } from '../../time/maxDelayMs.js'
 import type { Run, RunEnd } from '../run.js'
 import { StepTroubleError } from './persist.js'
 import { StepWriter } from './stepWriter.js'
@@ -133,9 +134,11 @@ export class RunSteps {
       if (this.#busy === 0) await this.writer.flush()
       this.#isChecking = false
       if (this.#busy > 0) return
+      // A longer sleep than a date can tell goes on when the handler is run again.
       // A sleep that is over goes before: whoever races it against children wants to know.
       if (this.#wakeAt === Infinity) this.run.cutOff({ kind: 'suspended', awaiting: [...this.#awaited] })
-      else this.run.cutOff({ kind: 'parked', delayMs: Math.max(0, this.#wakeAt - this.storeNow) })
+      else
+        this.run.cutOff({ kind: 'parked', delayMs: Math.min(MAX_DELAY_MS, Math.max(0, this.#wakeAt - this.storeNow)) })
     } catch (error) {
       this.run.cutOff({ kind: 'threw', error: causeOf(error) })
     }

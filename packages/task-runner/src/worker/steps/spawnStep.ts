@@ -1,3 +1,4 @@
+import { checkObject } from '../../argument/checkObject.js'
 import { stepIdentity } from '../../replay/stepIdentity.js'
 import { prepareTask } from '../../runner/prepareTask.js'
 import type { CreateTask } from '../../store/createTask.js'
@@ -11,13 +12,21 @@ export const spawnStep = async <O>(
   steps: RunSteps,
   type: string,
   payload: unknown,
-  { handlerVersion, ...options }: SpawnOptions = {},
+  options: SpawnOptions = {},
 ): Promise<ChildHandle<O>> => {
   const { parts, run, writer } = steps
   const { registry } = parts
+  const { handlerVersion, retentionPolicy, tags } = checkObject('options', options)
   const version = handlerVersion ?? registry.newestVersion(type) ?? 1
   const child = prepareTask(
-    { type, payload, handlerVersion: version, parentTaskId: run.taskId, ...options },
+    {
+      type,
+      payload,
+      handlerVersion: version,
+      parentTaskId: run.taskId,
+      ...(retentionPolicy !== undefined && { retentionPolicy }),
+      ...(tags !== undefined && { tags }),
+    },
     'pending',
     { registry, canDelay: true },
   )
