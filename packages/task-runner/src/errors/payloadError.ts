@@ -1,8 +1,8 @@
 import { printable } from '../argument/printable.js'
 
 /**
- * A payload that JSON text cannot carry: a cycle, a BigInt, a function or a symbol in the first place. Thrown before
- * anything is written; `cause` is what the encoder said, if it said anything.
+ * A payload that JSON would drop or give back as something else: a function, a BigInt, NaN, a Date, an instance of a
+ * class, a cycle. Thrown before anything is written; the message names the place.
  *
  * @example
  * await runner.submit({ type: 'mail', payload: 10n, handlerVersion: 1 }) // rejects with a PayloadError

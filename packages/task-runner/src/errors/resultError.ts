@@ -1,7 +1,7 @@
 import { printable, quoted } from '../argument/printable.js'
 
 /**
- * A handler returned something that JSON text cannot carry. The attempt has failed with this error; as another run would
+ * A handler returned something that JSON would drop or give back as something else (see `PayloadError`). The attempt has failed with this error; as another run would
  * most likely return the same, the retry policy applies as for any other error.
  *
  * @example

@@ -48,7 +48,7 @@ export interface TaskContext<P> {
    * `progressThrottleMs` only the latest report counts; the last one is always written. Never throws.
    *
    * @param progress.percent a finite number, 0 to 100 by convention.
-   * @param progress.meta anything that JSON can carry.
+   * @param progress.meta what a payload may be; a report of anything else is dropped, which telemetry is told.
    */
   readonly reportProgress: (progress: { percent: number; meta?: unknown }) => void
   /**

@@ -4,7 +4,10 @@ import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 export interface SubmitOptions<P> {
   /** Selects the handler. Non-empty, at most 512 characters. */
   type: string
-  /** Anything that JSON can carry, or `undefined`. */
+  /**
+   * `undefined`, or what JSON gives back as it was: texts, finite numbers, booleans, `null`, arrays and plain objects of
+   * these, up to 1,000 levels. Anything else (a Date, an instance of a class, NaN) is refused with a `PayloadError`.
+   */
   payload: P
   /** The handler version that should run it; an integer of at least 1. */
   handlerVersion: number
@@ -17,7 +20,7 @@ export interface SubmitOptions<P> {
   resubmitAfterFailure?: boolean
   /** Earliest start. */
   notBefore?: Date
-  /** What a worker must offer to be given the task; non-empty strings. */
+  /** What a worker must offer to be given the task; at most 64, each non-empty and of at most 512 characters. */
   tags?: string[]
   /**
    * A task that is not over, which this one is to belong to: in its tree, cancelled with it, and cancelled when it ends
@@ -26,6 +29,6 @@ export interface SubmitOptions<P> {
   parentTaskId?: string
   /** What is missing in it comes from the handler's policy, if it is registered in this process, or the default. */
   retentionPolicy?: Partial<TaskRetentionPolicy>
-  /** Identity of whoever submits. Idempotency keys of different submitters do not meet. */
+  /** Identity of whoever submits, at most 1024 characters. Idempotency keys of different submitters do not meet. */
   submittedBy?: string
 }

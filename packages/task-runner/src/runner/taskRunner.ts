@@ -28,7 +28,7 @@ export interface TaskRunner extends Disposable {
   /**
    * Stores a task and queues it; resolves once both are done. With an idempotency key whose task exists already,
    * resolves with that task (a draft among them is started by this). Rejects with a `PayloadError` for a payload that
-   * JSON cannot carry, an `IdempotencyConflictError` for a key that belongs to another payload, an
+   * JSON does not keep, an `IdempotencyConflictError` for a key that belongs to another payload, an
    * `UnsupportedDelayError` for a `notBefore` that the queue cannot keep, an `UnknownTaskError` for a parent that does not
    * exist, or a `ParentEndedError` for one that is over or has been told to cancel.
    */
@@ -52,6 +52,8 @@ export interface TaskRunner extends Disposable {
   /**
    * Cancels a task and all its descendants. A queued task is cancelled when this resolves; a running one has been told
    * to stop and is `cancelled` when it did. An unknown or terminal task is left alone.
+   *
+   * @param reason at most 4096 characters; an empty one is none.
    */
   cancel(taskId: string, reason?: string): Promise<void>
 
