@@ -1,3 +1,5 @@
+import { printable } from '../argument/printable.js'
+
 /**
  * A task was delivered to workers as often as it may be, and each time the worker died or stood still while it ran. It has
  * failed for good with this error, so that it cannot take down one worker after the other.
@@ -14,6 +16,6 @@ export class MaxDeliveriesExceededError extends Error {
     /** How often it was delivered without coming to an end. */
     public readonly deliveries: number,
   ) {
-    super(`Task ${taskId} was delivered ${deliveries} times, and each time its worker died or stood still`)
+    super(`Task ${printable(taskId)} was delivered ${deliveries} times, and each time its worker died or stood still`)
   }
 }
