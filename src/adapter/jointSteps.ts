@@ -3,11 +3,11 @@ import type { JointSteps } from '@furystack/task-runner'
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { Report } from '../events/laneEvent.js'
+import type { Turns } from '../redis/turns.js'
 import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
 import { createTasks } from '../scripts/createTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
-import { finishAttempt } from '../scripts/finishAttempt.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
 import { receiptOf } from './claimReceipt.js'
@@ -15,6 +15,7 @@ import { receiptOf } from './claimReceipt.js'
 /** What the joint steps work with. */
 export interface JointStepsOptions {
   readonly connection: Connection
+  readonly turns: Turns
   readonly keys: Keys
   readonly group: string
   readonly idempotencyTtlSec: number
@@ -25,10 +26,10 @@ export interface JointStepsOptions {
  * Row and entry in one script each: what makes a submit atomic, and a task cost two scripts on the worker's side.
  *
  * @example
- * const joint = jointSteps({ connection, keys: keys('svc/'), group: 'runner', idempotencyTtlSec: 86_400, report })
+ * const joint = jointSteps({ connection, turns, keys: keys('svc/'), group: 'runner', idempotencyTtlSec: 86_400, report })
  */
 export const jointSteps = (options: JointStepsOptions): JointSteps => {
-  const { connection, keys, group, idempotencyTtlSec, report } = options
+  const { connection, turns, keys, group, idempotencyTtlSec, report } = options
   return {
     submit: (input) => createTask(connection, keys, group, input, idempotencyTtlSec),
     submitMany: (inputs) => createTasks(connection, keys, group, inputs, idempotencyTtlSec),
@@ -39,8 +40,8 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
     finish: async (claimed, input) => {
       const receipt = receiptOf(claimed)
       const { claim } = receipt
-      const finishing = finishAttempt(connection, keys, group, input, claim)
-      // The command is on its way, so the slot's next claim can go out in the same write.
+      const finishing = turns.finish({ claim, input })
+      // It goes out in this turn, so the slot's next claim can go out in the same write.
       receipt.leave()
       const result = await finishing
       if (result.kind === 'finished') {

@@ -2,6 +2,7 @@ import { openConnection } from '../connection/connection.js'
 import { keys } from '../keys/keys.js'
 import type { LanePort } from '../port/lanePort.js'
 import { redisLanePort } from '../redis/redisLanePort.js'
+import { Turns } from '../redis/turns.js'
 import { checkConnected, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 
 /** The options of the queue that concern the port. */
@@ -34,12 +35,12 @@ export const openLanePort = (options: OpenLanePortOptions): LanePort & AsyncDisp
     })
   const commands = connect(false)
   const reader = connect(true)
+  const setting = { keys: keys(resolved.topicPrefix), group: resolved.consumerGroup, isJoint: false }
   const port = redisLanePort({
+    ...setting,
     commands,
+    turns: new Turns(commands, setting.keys, setting),
     reader,
-    keys: keys(resolved.topicPrefix),
-    group: resolved.consumerGroup,
-    isJoint: false,
     idempotencyTtlSec: resolved.idempotencyTtlSec,
   })
   return {

@@ -15,6 +15,7 @@ import type { LaneEvent } from '../events/laneEvent.js'
 import { type LanePort } from '../port/lanePort.js'
 import { redisLanePort } from '../redis/redisLanePort.js'
 import { redisTaskStore } from '../redis/redisTaskStore.js'
+import { Turns } from '../redis/turns.js'
 import { receiptOf } from './claimReceipt.js'
 import { heartbeats } from './heartbeats.js'
 import { jointSteps } from './jointSteps.js'
@@ -75,8 +76,14 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
   let isJoint = false
   let disposal: Promise<void> | undefined
 
+  const turns = new Turns(commands, keys, {
+    group,
+    get isJoint() {
+      return isJoint
+    },
+  })
   const portWith = (reader: Connection): LanePort =>
-    redisLanePort({ commands, reader, keys, group, isJoint, idempotencyTtlSec })
+    redisLanePort({ commands, turns, reader, keys, group, isJoint, idempotencyTtlSec })
   const port = portWith(commands)
   const beats = heartbeats(port, report)
 
@@ -134,7 +141,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     joint: (of) => {
       if (of !== store) return undefined
       isJoint = true
-      return jointSteps({ connection: commands, keys, group, idempotencyTtlSec, report })
+      return jointSteps({ connection: commands, turns, keys, group, idempotencyTtlSec, report })
     },
 
     [Symbol.dispose]: () => {

@@ -4,7 +4,7 @@ import { LaneError } from './laneError.js'
  * A script answered with something that its caller cannot read: a server that is not quite Redis, or a bug.
  *
  * @example
- * new ScriptReplyError('readLanes', 42).message // 'readLanes: cannot read the reply 42'
+ * new ScriptReplyError('finishAndRead', 42).message // 'finishAndRead: cannot read the reply 42'
  */
 export class ScriptReplyError extends LaneError {
   readonly code = 'script-reply'

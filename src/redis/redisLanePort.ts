@@ -9,19 +9,20 @@ import { type Lane, parseLaneName } from '../keys/lane.js'
 import { acquireLease } from '../scripts/acquireLease.js'
 import { enqueueEntry } from '../scripts/enqueueEntry.js'
 import { extendClaims } from '../scripts/extendClaims.js'
-import { finishAttempt } from '../scripts/finishAttempt.js'
 import { promoteDue } from '../scripts/promoteDue.js'
-import { readLanes } from '../scripts/readLanes.js'
 import { retireConsumers } from '../scripts/retireConsumers.js'
 import { settleEntry } from '../scripts/settleEntry.js'
 import { sweepLanes } from '../scripts/sweepLanes.js'
 import type { LanePort, Settlement, SettleReply } from '../port/lanePort.js'
 import { listenOnBells } from './listenOnBells.js'
+import type { Turns } from './turns.js'
 
 /** What a {@link redisLanePort} works with. */
 export interface RedisLanePortOptions {
   /** For everything but {@link LanePort.listen}. Never used for blocking commands. */
   readonly commands: Connection
+  /** Takes what workers have to say in one turn. */
+  readonly turns: Turns
   /** For blocking; one a worker. */
   readonly reader: Connection
   readonly keys: Keys
@@ -35,15 +36,15 @@ export interface RedisLanePortOptions {
  * The lanes' operations over node-redis. The one place where promises become observables.
  *
  * @example
- * const port = redisLanePort({ commands, reader, keys: keys('svc/'), group: 'runner', isJoint: true, idempotencyTtlSec: 86_400 })
+ * const port = redisLanePort({ commands, turns, reader, keys: keys('svc/'), group: 'runner', isJoint: true, idempotencyTtlSec: 86_400 })
  * port.enqueue({ taskId: 'a', lane: lane('mail', 1) }).subscribe()
  */
 export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
-  const { commands, reader, keys, group, idempotencyTtlSec } = options
+  const { commands, turns, reader, keys, group, idempotencyTtlSec } = options
   const cold = <T>(command: () => Promise<T>): Observable<T> => defer(() => from(command()))
   return {
     read(request) {
-      return cold(() => readLanes(commands, keys, options, request))
+      return cold(() => turns.read(request))
     },
     sweep(request) {
       return cold(() => sweepLanes(commands, keys, options, request))
@@ -94,14 +95,14 @@ const settle = async (options: RedisLanePortOptions, claim: Claim, settlement: S
 }
 
 const release = (
-  { commands, keys, group }: RedisLanePortOptions,
+  { turns }: RedisLanePortOptions,
   claim: Claim,
   { attempt, at: startedAt }: BeginResult & { kind: 'begun' },
   delayMs: number,
 ): Promise<FinishResult> => {
   const { taskId, workerId } = claim
   const outcome = { kind: 'released', delayMs: Math.max(0, delayMs) } as const
-  return finishAttempt(commands, keys, group, { taskId, attempt, workerId, startedAt, outcome }, claim)
+  return turns.finish({ claim, input: { taskId, attempt, workerId, startedAt, outcome } })
 }
 
 const handBack = async (options: RedisLanePortOptions, claim: Claim): Promise<void> => {

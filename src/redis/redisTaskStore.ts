@@ -37,7 +37,7 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
   getMany: (taskIds) => readRows(connection, keys, taskIds),
   start: (input) => startTask(connection, keys, NO_GROUP, input, false),
   beginAttempt: (input) => beginAttempt(connection, keys, input),
-  finishAttempt: (input) => finishAttempt(connection, keys, NO_GROUP, input),
+  finishAttempt: (input) => finishAttempt(connection, keys, input),
   extendAttempt: async (input) =>
     (await extendAttempts(connection, keys, NO_GROUP, [{ input }]))[0] ?? { kind: 'lost' },
   cancel: (input) => cancelTask(connection, keys, NO_GROUP, input),

@@ -56,7 +56,7 @@ export const decodeClaims = (
   script: string,
   reply: unknown,
   request: ReadRequest,
-): { claims: Claim[]; rest: unknown[] } => {
+): { claims: Claim[]; rest: unknown[]; now: number } => {
   if (!Array.isArray(reply) || !Array.isArray(reply[1])) throw new ScriptReplyError(script, reply)
   const [now, wireClaims, ...rest] = reply as [number, WireClaim[], ...unknown[]]
   const claims = wireClaims.map((wire) => {
@@ -65,7 +65,7 @@ export const decodeClaims = (
     if (!reading || slot === undefined) throw new ScriptReplyError(script, wire)
     return claimOf(wire, reading, slot, request.workerId, now)
   })
-  return { claims, rest }
+  return { claims, rest, now }
 }
 
 const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: string, now: number): Claim => {

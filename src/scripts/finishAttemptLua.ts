@@ -1,10 +1,12 @@
 /**
  * Needs the clock, the attempts and the end of tasks. Ends attempt `run`, if it is still the row's present one. `kind` is
- * succeeded, failed, retry, cancelled, released, parked or suspended; `text` is the result or the row's error as JSON (''
- * for none), or the awaited children as JSON; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was
- * told to cancel ends as cancelled, whatever happened; one whose awaited children have all ended is pending, not
- * waiting. Answers nil for a lost attempt (and the status), else the new status, and the due time of a pending row (''
- * for at once) or the reason of a cancelled one, and what tellParent answered for a row that is over.
+ * succeeded, failed, retry, cancelled, released, parked or suspended; `text` is a list of the result's fields and values,
+ * or the row's error as JSON ('' for none), or the awaited children as JSON; `err` is the attempt's error as JSON, `lane`
+ * the lane's name. A row that was told to cancel ends as cancelled, whatever happened; one whose awaited children have
+ * all ended is pending, not waiting.
+ *
+ * Answers nil for a lost attempt (and the status), else: the new status; the due time of a pending row ('' for at once) or
+ * the reason of a cancelled one; what tellParent answered for a row that is over; how many children are open.
  */
 export const finishAttemptLua = `
 local function awaitOpen(root, row, awaiting)
@@ -22,23 +24,24 @@ end
 
 local function finishAttempt(root, group, taskId, run, worker, started, kind, text, err, delayMs, lane)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'run')
-  local status = head[1]
+  local head = redis.call('HMGET', row, 's', 'run', 'oc')
+  local status, open = head[1], head[3] or '0'
   if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
   local stamp = int(now)
   if status == 'cancelling' or kind == 'cancelled' then
     local parent = endTask(root, group, taskId, 'cancelled', 'a' .. run, attemptText(started, stamp, 'c', worker, err))
-    return 'cancelled', redis.call('HGET', row, 'cr') or '', parent
+    return 'cancelled', redis.call('HGET', row, 'cr') or '', parent, open
   end
   if kind == 'succeeded' then
-    local closed = attemptText(started, stamp, 's', worker, '')
-    if text == '' then return 'succeeded', '', endTask(root, group, taskId, 'succeeded', 'a' .. run, closed) end
-    return 'succeeded', '', endTask(root, group, taskId, 'succeeded', 'r', text, 'a' .. run, closed)
+    local parent = endTask(root, group, taskId, 'succeeded', 'a' .. run, attemptText(started, stamp, 's', worker, ''),
+      unpack(text))
+    return 'succeeded', '', parent, open
   end
   if kind == 'failed' then
     redis.call('HINCRBY', row, 'f', 1)
-    return 'failed', '', endTask(root, group, taskId, 'failed', 'e', text,
-      'a' .. run, attemptText(started, stamp, 'f', worker, err))
+    local parent = endTask(root, group, taskId, 'failed', 'e', text, 'a' .. run,
+      attemptText(started, stamp, 'f', worker, err))
+    return 'failed', '', parent, open
   end
   local letter = 'r'
   if kind == 'retry' then
@@ -51,7 +54,7 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
     redis.call('HDEL', row, 'n')
     redis.call('HSET', row, 's', 'waiting', 'w', text, 'ln', lane, 'a' .. run,
       attemptText(started, stamp, letter, worker, ''))
-    return 'waiting', '', ''
+    return 'waiting', '', '', open
   end
   local due = ''
   if tonumber(delayMs) > 0 then
@@ -61,6 +64,6 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
     redis.call('HDEL', row, 'n')
   end
   redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, stamp, letter, worker, err))
-  return 'pending', due, ''
+  return 'pending', due, '', open
 end
 `

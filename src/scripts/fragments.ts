@@ -51,7 +51,7 @@ end
 
 /**
  * Needs the bell. `release` frees the fleet-cap place of an entry and wakes whoever waits for one; `settle` removes the
- * entry for good in the same step.
+ * entry for good in the same step, `settleAll` some entries of a lane.
  */
 export const settleLua = `
 local function release(root, capType, lane, entryId)
@@ -65,6 +65,13 @@ local function settle(root, group, lane, entryId, capType)
   redis.call('XACK', stream, group, entryId)
   redis.call('XDEL', stream, entryId)
   release(root, capType, lane, entryId)
+end
+
+local function settleAll(root, group, lane, entryIds, capType)
+  local stream = root .. 'queue:' .. lane
+  redis.call('XACK', stream, group, unpack(entryIds))
+  redis.call('XDEL', stream, unpack(entryIds))
+  for _, entryId in ipairs(entryIds) do release(root, capType, lane, entryId) end
 end
 `
 

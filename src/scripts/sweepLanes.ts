@@ -18,7 +18,7 @@ import { treeLua } from './treeLua.js'
  * one could be stale, and names the very entry that is claimed for the very slot.
  *
  * KEYS: 1 root, 2… the streams of the lanes.
- * ARGV: as for readLanes, then for each lane the position to go on from ('-' for the start), then the worker's name as
+ * ARGV: as takeEntry takes them, then for each lane the position to go on from ('-' for the start), then the worker's name as
  * it stands in its consumers' names.
  * Returns: now, claims (see takeEntry), ms until the next of the entries looked at could be stale (0: some are, and found
  * no slot; a paused or full lane is looked at again in a second), positions of the lanes.

@@ -11,6 +11,7 @@ import { keys } from '../../src/keys/keys.js'
 import { lane } from '../../src/keys/lane.js'
 import type { LanePort } from '../../src/port/lanePort.js'
 import { redisLanePort } from '../../src/redis/redisLanePort.js'
+import { Turns } from '../../src/redis/turns.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { startRedisServer } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
@@ -34,6 +35,7 @@ const jointPort = async (): Promise<{ port: LanePort; joint: JointSteps; prefix:
   return {
     port: redisLanePort({
       commands,
+      turns: new Turns(commands, keys(prefix), { group: 'runner', isJoint: true }),
       reader: commands,
       keys: keys(prefix),
       group: 'runner',

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest'
 import { type Connection, openConnection } from '../../../src/connection/connection.js'
 import { keys as keysOf } from '../../../src/keys/keys.js'
 import { redisLanePort } from '../../../src/redis/redisLanePort.js'
+import { Turns } from '../../../src/redis/turns.js'
 import { connectClient, uniquePrefix } from '../../support/redis.js'
 import type { HarnessOptions, LanePortHarness } from './harness.js'
 
@@ -28,7 +29,15 @@ export const redisHarness = async ({ idempotencyTtlSec = 60 }: HarnessOptions = 
   }
   const commands = open(false)
   const anotherPort = (): LanePortHarness['port'] =>
-    redisLanePort({ commands, reader: open(true), keys, group, isJoint: false, idempotencyTtlSec })
+    redisLanePort({
+      commands,
+      turns: new Turns(commands, keys, { group, isJoint: false }),
+      reader: open(true),
+      keys,
+      group,
+      isJoint: false,
+      idempotencyTtlSec,
+    })
   const command = (...args: string[]): Promise<unknown> => client.sendCommand(args)
 
   return {

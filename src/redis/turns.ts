@@ -1,0 +1,99 @@
+import type { FinishResult } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import type { Keys } from '../keys/keys.js'
+import type { ReadReply, ReadRequest } from '../port/lanePort.js'
+import type { ClaimSetting } from '../scripts/claimWire.js'
+import { finishAndRead, type FinishedClaim } from '../scripts/finishAndRead.js'
+
+/** What one call of the script may keep the server busy with: about a millisecond. */
+const MAX_FINISHED = 100
+
+/**
+ * Puts what the workers of a process have to say to Redis in one turn of the event loop into one call of a script: the
+ * attempts that have ended, and the read for the slots that these have left free.
+ *
+ *     turn         a ends, b ends, read asked for      c ends
+ *     script       ----------(a, b, read)              (c)
+ *
+ * This is where a task costs half of what it would cost with a script call for each step: a call has a price of its own,
+ * entries that are deleted together cost a third, and at one slot a task takes one round trip (docs/performance.md). The
+ * pipeline does not know of it: to whoever calls, each step is a step of its own, with an answer or an error of its own.
+ *
+ * @example
+ * const turns = new Turns(connection, keys('svc/'), { group: 'runner', isJoint: true })
+ * const [result, reply] = await Promise.all([turns.finish({ claim, input }), turns.read(request)])
+ */
+export class Turns {
+  private finishing: Array<Asked<FinishedClaim, FinishResult>> = []
+  private reading: Array<Asked<ReadRequest, ReadReply>> = []
+  private isScheduled = false
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+    private readonly setting: ClaimSetting,
+  ) {}
+
+  /** Ends the attempt of a claim and settles its entry; the retry's entry is made in the same step. */
+  finish(step: FinishedClaim): Promise<FinishResult> {
+    return new Promise((resolve, reject) => {
+      this.finishing.push({ step, resolve, reject })
+      this.schedule()
+    })
+  }
+
+  /** Reads new entries for free slots. */
+  read(request: ReadRequest): Promise<ReadReply> {
+    return new Promise((resolve, reject) => {
+      this.reading.push({ step: request, resolve, reject })
+      this.schedule()
+    })
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return
+    this.isScheduled = true
+    // After all promises of the turn, and before the client writes.
+    process.nextTick(this.send)
+  }
+
+  private readonly send = (): void => {
+    const { finishing, reading } = this
+    this.finishing = []
+    this.reading = []
+    this.isScheduled = false
+    while (finishing.length > MAX_FINISHED) this.call(finishing.splice(0, MAX_FINISHED))
+    this.call(finishing, reading.shift())
+    for (const read of reading) this.call([], read)
+  }
+
+  private call(
+    finishing: ReadonlyArray<Asked<FinishedClaim, FinishResult>>,
+    reading?: Asked<ReadRequest, ReadReply>,
+  ): void {
+    const { connection, keys, setting } = this
+    const steps = finishing.map(({ step }) => step)
+    finishAndRead(connection, keys, setting, steps, reading?.step).then(
+      ({ finished, read }) => {
+        for (const [index, asked] of finishing.entries()) settle(asked, finished[index] as FinishResult | Error)
+        if (reading) settle(reading, read)
+      },
+      (error: unknown) => {
+        for (const asked of finishing) asked.reject(error)
+        reading?.reject(error)
+      },
+    )
+  }
+}
+
+interface Asked<Step, Reply> {
+  readonly step: Step
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (error: unknown) => void
+}
+
+const settle = <Reply>({ resolve, reject }: Asked<unknown, Reply>, reply: Reply | Error): void => {
+  if (reply instanceof Error) reject(reply)
+  else resolve(reply)
+}

@@ -1,0 +1,145 @@
+import type { FinishAttempt, FinishResult } from '@furystack/task-runner'
+
+import type { Claim } from '../claim/claim.js'
+import type { Connection } from '../connection/connection.js'
+import { RedisRefusedError } from '../errors/redisRefusedError.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import type { ReadReply, ReadRequest } from '../port/lanePort.js'
+import { encodeWorkerId } from '../rows/attemptText.js'
+import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
+import { endTaskLua } from './endTaskLua.js'
+import { finishAttemptLua } from './finishAttemptLua.js'
+import { finishClaimsLua } from './finishClaimsLua.js'
+import { finishResultOf } from './finishResultOf.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
+import { outcomeFields } from './outcomeFields.js'
+import { parkedMember } from './parkedMember.js'
+import { readLanesLua } from './readLanesLua.js'
+import { defineScript, runScript } from './runScript.js'
+import { takeEntryLua } from './takeEntry.js'
+import { treeLua } from './treeLua.js'
+
+/**
+ * What a worker has to say to Redis in one turn: ends the attempts of claims, then reads for the slots that are free by
+ * then. See finishClaims and readLanes for what each of them does; neither fails with the other.
+ *
+ * KEYS: 1 root, 2… the streams of the lanes to be read.
+ * ARGV: as takeEntry takes them, then as finishClaims does.
+ * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, size of the lane registry, the error
+ * of the reading ('' for none), the answers of finishClaims.
+ * Cost: for a claim one read, one row read and one written; for an attempt one row read and one written; for a lane two
+ * commands, and one read more if it turns out empty.
+ */
+const script = defineScript(
+  'finishAndRead',
+  clockLua +
+    bellLua +
+    enqueueLua +
+    settleLua +
+    attemptLua +
+    treeLua +
+    endTaskLua +
+    beginAttemptLua +
+    finishAttemptLua +
+    takeEntryLua +
+    readLanesLua +
+    finishClaimsLua +
+    `
+local finished = finishClaims(at)
+local ok, full = pcall(readLanes)
+local failure = ''
+if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
+return { now, claims, full, redis.call('SCARD', root .. 'lanes'), failure, finished }
+`,
+)
+
+/** An attempt to be ended, and the claim to be settled with it. */
+export interface FinishedClaim {
+  readonly claim: Claim
+  readonly input: FinishAttempt
+}
+
+/** What came of each part. */
+export interface FinishAndReadReply {
+  /** In the order given; an error for what Redis refused. */
+  readonly finished: ReadonlyArray<FinishResult | RedisRefusedError>
+  readonly read: ReadReply | RedisRefusedError
+}
+
+const NOTHING_TO_READ: ReadRequest = { workerId: '', slots: [], lanes: [] }
+
+/**
+ * The typed caller of the script above. What came with an error of the reading is claimed all the same.
+ *
+ * @example
+ * const { read } = await finishAndRead(connection, keys('svc/'), { group: 'runner', isJoint: false }, [], request)
+ */
+export const finishAndRead = async (
+  connection: Connection,
+  keys: Keys,
+  setting: ClaimSetting,
+  finishing: readonly FinishedClaim[],
+  request: ReadRequest = NOTHING_TO_READ,
+): Promise<FinishAndReadReply> => {
+  const [scriptKeys, args] = claimArguments(keys, setting, request)
+  const batches = batchesOf(finishing)
+  args.push(String(batches.length))
+  for (const batch of batches) pushBatch(args, batch)
+  const reply = await runScript(connection, script, scriptKeys, args)
+  const { claims, rest, now } = decodeClaims(script.name, reply, request)
+  const [full, knownLanes, failure, answers] = rest as [number[], number, string, Answer[]]
+  if (answers.length !== finishing.length) throw new ScriptReplyError(script.name, reply)
+  const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
+  let next = 0
+  for (const batch of batches) for (const { at } of batch) finished[at] = resultOf(now, answers[next++] as Answer)
+  return {
+    finished,
+    read:
+      failure !== '' && claims.length === 0
+        ? new RedisRefusedError(script.name, failure)
+        : { claims, full: full.flatMap((position) => request.lanes[position - 1]?.lane ?? []), knownLanes },
+  }
+}
+
+/** 1: succeeded, and that is all. */
+type Answer = 1 | string[]
+
+const resultOf = (now: number, answer: Answer): FinishResult | RedisRefusedError => {
+  if (answer === 1) return { kind: 'finished', status: 'succeeded', at: now }
+  const [word, detail = ''] = answer
+  return word === 'error' ? new RedisRefusedError('finishAttempt', detail) : finishResultOf(now, answer)
+}
+
+interface Positioned extends FinishedClaim {
+  readonly at: number
+}
+
+/** Attempts of one lane and worker, in their order. */
+const batchesOf = (finishing: readonly FinishedClaim[]): Positioned[][] => {
+  const batches: Positioned[][] = []
+  for (const [at, { claim, input }] of finishing.entries()) {
+    const batch = batches.find(([first]) => first?.claim.lane.name === claim.lane.name && isAlike(first, input))
+    if (batch) batch.push({ at, claim, input })
+    else batches.push([{ at, claim, input }])
+  }
+  return batches
+}
+
+const isAlike = (first: FinishedClaim, { workerId }: FinishAttempt): boolean => first.input.workerId === workerId
+
+const pushBatch = (args: string[], batch: readonly Positioned[]): void => {
+  const { claim, input } = batch[0] as Positioned
+  const { lane, isCapped } = claim
+  args.push(lane.name, lane.type, String(lane.handlerVersion), isCapped ? lane.type : '')
+  args.push(encodeWorkerId(input.workerId), String(batch.length))
+  for (const {
+    claim: { entryId },
+    input: { taskId, attempt, startedAt, outcome },
+  } of batch) {
+    const { kind, result, text, error, delayMs } = outcomeFields(outcome)
+    args.push(taskId, String(attempt), entryId, String(startedAt), kind)
+    if (kind === 'succeeded') args.push(String(result.length), ...result)
+    else args.push('4', text, error, delayMs, parkedMember(taskId, lane))
+  }
+}

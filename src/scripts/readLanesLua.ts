@@ -1,0 +1,54 @@
+/**
+ * Needs takeEntry. Reads new entries for free slots, at most one a slot, lanes taking turns in the order given; begins the
+ * attempt of each in the same step where rows are joint, and takes the place under the fleet cap. A paused or full lane is
+ * not read. At most 100 stale entries are cleared away a call. Answers the positions of the lanes that are at their cap.
+ */
+export const readLanesLua = `
+local function readOne(lane)
+  local reply = redis.pcall('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', 1, 'STREAMS', lane.stream, '>')
+  if reply and reply.err then
+    if string.sub(reply.err, 1, 7) ~= 'NOGROUP' then error(reply) end
+    redis.call('XGROUP', 'CREATE', lane.stream, group, '0', 'MKSTREAM')
+    redis.call('SADD', root .. 'lanes', lane.name)
+    reply = redis.call('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', 1, 'STREAMS', lane.stream, '>')
+  end
+  return reply and reply[1] and reply[1][2][1]
+end
+
+local function readLanes()
+  local open, full, answered, cleared = {}, {}, {}, 0
+  for _, lane in ipairs(lanes) do
+    if not isPaused(lane.name) then table.insert(open, lane) end
+  end
+
+  while nextSlot <= #slots and #open > 0 and cleared < 100 do
+    local still = {}
+    for _, lane in ipairs(open) do
+      if nextSlot > #slots then
+        table.insert(still, lane)
+      elseif not hasPlace(lane) then
+        table.insert(full, lane.index)
+      else
+        local entry = readOne(lane)
+        if entry then
+          lane.wasRead = true
+          if not take(lane, entry[1], entry[2], 1, false) then cleared = cleared + 1 end
+          table.insert(still, lane)
+        else
+          table.insert(answered, root .. 'bell:' .. lane.name)
+        end
+      end
+    end
+    open = still
+  end
+
+  -- A bell that rang for entries that are gone would wake an idle worker for nothing.
+  if #answered > 0 then redis.call('DEL', unpack(answered)) end
+
+  -- Another idle worker may have been waiting for the token that brought this one here.
+  for _, lane in ipairs(open) do
+    if lane.wasRead then ring(root .. 'bell:' .. lane.name) end
+  end
+  return full
+end
+`

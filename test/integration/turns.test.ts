@@ -1,0 +1,109 @@
+import type { BeginResult, CreateTask } from '@furystack/task-runner'
+import { firstValueFrom, type Observable } from 'rxjs'
+import { expect, it, onTestFinished } from 'vitest'
+
+import type { Claim } from '../../src/claim/claim.js'
+import { openConnection } from '../../src/connection/connection.js'
+import { RedisRefusedError } from '../../src/errors/redisRefusedError.js'
+import { keys as keysOf } from '../../src/keys/keys.js'
+import { lane } from '../../src/keys/lane.js'
+import { redisLanePort } from '../../src/redis/redisLanePort.js'
+import { Turns } from '../../src/redis/turns.js'
+import { createTasks } from '../../src/scripts/createTasks.js'
+import { connectClient } from '../support/connectClient.js'
+import { uniquePrefix } from '../support/uniquePrefix.js'
+
+const mail = lane('mail', 1)
+const slots = Array.from({ length: 150 }, (_, index) => `w-slot-${String(index)}`)
+const reading = { workerId: 'w', slots, lanes: [{ lane: mail, visibilityTimeoutMs: 60_000 }] }
+
+// eslint-disable-next-line rxjs-x/no-ignored-default-value -- an operation that answers nothing fails the test
+const ask = <T>(reply$: Observable<T>): Promise<T> => firstValueFrom(reply$)
+
+/** Claims of `count` new tasks, on connections that end with the test. */
+const setUp = async (count: number) => {
+  const client = await connectClient()
+  const keys = keysOf(uniquePrefix('turns'))
+  const connection = openConnection({ template: client, deadlineMs: 5_000 })
+  onTestFinished(() => connection[Symbol.asyncDispose]())
+  const setting = { keys, group: 'runner', isJoint: true }
+  const turns = new Turns(connection, keys, setting)
+  const port = redisLanePort({ ...setting, commands: connection, reader: connection, turns, idempotencyTtlSec: 60 })
+  const tasks = Array.from({ length: count }, (_, index): CreateTask => ({
+    id: `t${String(index)}`,
+    type: 'mail',
+    handlerVersion: 1,
+    status: 'pending',
+    tags: [],
+    retentionPolicy: { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30 },
+  }))
+  await createTasks(connection, keys, 'runner', tasks, 60)
+  const { claims } = await ask(port.read(reading))
+  return { client, keys, port, turns, claims }
+}
+
+const finishOf = (turns: Turns, claim: Claim, resultJson = '1') => {
+  const { attempt, at: startedAt } = claim.begun as BeginResult & { kind: 'begun' }
+  const { taskId, workerId } = claim
+  return turns.finish({
+    claim,
+    input: { taskId, attempt, workerId, startedAt, outcome: { kind: 'succeeded', resultJson } },
+  })
+}
+
+it('answers each attempt of a turn in its place, and the read with them', async () => {
+  const { client, keys, port, turns, claims } = await setUp(150)
+  expect(claims).toHaveLength(150)
+  const [finished, reply] = await Promise.all([
+    Promise.all(claims.map((claim) => finishOf(turns, claim))),
+    ask(port.read(reading)),
+  ])
+
+  expect(finished.map((result) => result.kind === 'finished' && result.status)).toEqual(claims.map(() => 'succeeded'))
+  expect(reply.claims).toEqual([])
+  expect(await client.xLen(keys.queue(mail))).toBe(0)
+})
+
+it('fails no attempt but the one that Redis refuses, and tells a late owner apart', async () => {
+  const { client, keys, turns, claims } = await setUp(3)
+  const [first, second, third] = claims as [Claim, Claim, Claim]
+  await client.set(keys.row(second.taskId), 'no row')
+  await client.hSet(keys.row(third.taskId), 'run', '7')
+
+  const results = await Promise.allSettled([first, second, third].map((claim) => finishOf(turns, claim)))
+
+  expect(results).toMatchObject([
+    { status: 'fulfilled', value: { kind: 'finished', status: 'succeeded' } },
+    { status: 'rejected', reason: { code: 'redis-refused', reply: 'WRONGTYPE' } },
+    { status: 'fulfilled', value: { kind: 'lost', status: 'running' } },
+  ])
+  expect((results[1] as PromiseRejectedResult).reason).toBeInstanceOf(RedisRefusedError)
+  // The entries of the other two stay with whoever has them.
+  expect((await client.xRange(keys.queue(mail), '-', '+'))?.map((entry) => entry?.id)).toEqual([
+    second.entryId,
+    third.entryId,
+  ])
+})
+
+it('ends attempts though the lanes cannot be read', async () => {
+  const { client, keys, port, turns, claims } = await setUp(1)
+  await client.set(keys.queue(lane('broken', 1)), 'no stream')
+  const lanes = [{ lane: lane('broken', 1), visibilityTimeoutMs: 60_000 }]
+
+  const [finished, read] = await Promise.allSettled([
+    finishOf(turns, claims[0] as Claim),
+    ask(port.read({ ...reading, lanes })),
+  ])
+
+  expect(finished).toMatchObject({ status: 'fulfilled', value: { kind: 'finished' } })
+  expect(read).toMatchObject({ status: 'rejected', reason: { code: 'redis-refused', reply: 'WRONGTYPE' } })
+})
+
+it('keeps long results in a compact row, and gives them back whole', async () => {
+  const { client, keys, turns, claims } = await setUp(1)
+  const [claim] = claims as [Claim]
+
+  await finishOf(turns, claim, JSON.stringify('é'.repeat(100)))
+
+  expect(await client.sendCommand(['OBJECT', 'ENCODING', keys.row(claim.taskId)])).toBe('listpack')
+})
