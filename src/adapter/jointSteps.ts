@@ -18,7 +18,6 @@ export interface JointStepsOptions {
   readonly turns: Turns
   readonly keys: Keys
   readonly group: string
-  readonly idempotencyTtlSec: number
   readonly report: Report
 }
 
@@ -26,13 +25,13 @@ export interface JointStepsOptions {
  * Row and entry in one script each: what makes a submit atomic, and a task cost two scripts on the worker's side.
  *
  * @example
- * const joint = jointSteps({ connection, turns, keys: keys('svc/'), group: 'runner', idempotencyTtlSec: 86_400, report })
+ * const joint = jointSteps({ connection, turns, keys: keys('svc/'), group: 'runner', report })
  */
 export const jointSteps = (options: JointStepsOptions): JointSteps => {
-  const { connection, turns, keys, group, idempotencyTtlSec, report } = options
+  const { connection, turns, keys, group, report } = options
   return {
-    submit: (input) => createTask(connection, keys, group, input, idempotencyTtlSec),
-    submitMany: (inputs) => createTasks(connection, keys, group, inputs, idempotencyTtlSec),
+    submit: (input) => createTask(connection, keys, group, input, true),
+    submitMany: (inputs) => createTasks(connection, keys, group, inputs, true),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, group, input),
     spawn: (input) => spawnChild(connection, keys, group, input),

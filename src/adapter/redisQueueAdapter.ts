@@ -99,6 +99,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
 
   return {
     capabilities: CAPABILITIES,
+    idempotencyTtlSec,
     events$: events$.asObservable(),
     store,
 
@@ -141,7 +142,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     joint: (of) => {
       if (of !== store) return undefined
       isJoint = true
-      return jointSteps({ connection: commands, turns, keys, group, idempotencyTtlSec, report })
+      return jointSteps({ connection: commands, turns, keys, group, report })
     },
 
     [Symbol.dispose]: () => {

@@ -28,7 +28,10 @@ export interface RedisQueueOptions {
   blockTimeoutMs?: number
   /** The first rest after a fault of Redis, and the delay of a task that a worker could not take, 1 to 60,000. @default 250 */
   retryBackoffMs?: number
-  /** How long an idempotency key is held, whole seconds from 1 to 31,536,000. @default 86_400 */
+  /**
+   * How long an idempotency key belongs to its task in any case, from its submission, whole seconds from 1 to 31,536,000.
+   * Beyond that it does as long as the task is not over. @default 86_400
+   */
   idempotencyTtlSec?: number
   /** How often to look for due tasks when none is known to be due sooner, 10 to 60,000. @default 250 */
   schedulerIntervalMs?: number

@@ -14,6 +14,7 @@ import type { Lane } from './lane.js'
  * | `scheduler` | sorted set | parked tasks, member `{taskId, type, handlerVersion}`, score = due time in epoch ms |
  * | `promoter` | string with expiry | which worker promotes due tasks at the moment |
  * | `idem:<type>:<key>` | string with expiry | idempotency lease; value = task id |
+ * | `held` | hash | task id by key of those leases whose task is not over, which holds the key beyond the lease |
  * | `cap:<type>` | sorted set | holders of fleet-cap places, score = expiry in epoch ms |
  * | `lanes` | set | names of the lanes that have ever been written to |
  * | `paused` | set | names of paused lanes, `*` for the fleet |

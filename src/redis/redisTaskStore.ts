@@ -32,7 +32,7 @@ export interface RedisTaskStoreOptions {
  */
 export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): TaskStore => ({
   shared: true,
-  create: (input) => createTask(connection, keys, NO_GROUP, input),
+  create: (input) => createTask(connection, keys, NO_GROUP, input, false),
   get: async (taskId) => (await readRows(connection, keys, [taskId]))[0],
   getMany: (taskIds) => readRows(connection, keys, taskIds),
   start: (input) => startTask(connection, keys, NO_GROUP, input, false),

@@ -8,19 +8,19 @@ import { createTasks } from './createTasks.js'
 /**
  * Creates one task, as {@link createTasks} creates many.
  *
- * @param leaseSec how long an idempotency key is held; with `undefined` neither lease nor entry are made
+ * @param withEntry whether the task is to be queued; without, it is marked as not yet enqueued
  *
  * @example
- * await createTask(connection, keys('svc/'), 'runner', input, 86_400)
+ * await createTask(connection, keys('svc/'), 'runner', input, true)
  */
 export const createTask = async (
   connection: Connection,
   keys: Keys,
   group: string,
   input: CreateTask,
-  leaseSec?: number,
+  withEntry: boolean,
 ): Promise<CreateResult> => {
-  const [result] = await createTasks(connection, keys, group, [input], leaseSec)
+  const [result] = await createTasks(connection, keys, group, [input], withEntry)
   if (result === undefined) throw new ScriptReplyError('createTasks', result)
   return result
 }

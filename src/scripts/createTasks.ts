@@ -1,4 +1,4 @@
-import type { CreateResult, CreateTask, TaskStatus } from '@furystack/task-runner'
+import { DEFAULT_KEY_TTL_MS, type CreateResult, type CreateTask, type TaskStatus } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
@@ -7,6 +7,7 @@ import { lane } from '../keys/lane.js'
 import { decodeRow, rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
+import { heldKeyLua } from './heldKeyLua.js'
 import { parkedMember } from './parkedMember.js'
 import { defineScript, runScript } from './runScript.js'
 
@@ -14,17 +15,20 @@ import { defineScript, runScript } from './runScript.js'
 const MAX_TASKS = 500
 
 /**
- * Creates rows, and in the same step takes their idempotency leases and puts the tasks into their lanes or the schedule,
+ * Creates rows, and in the same step takes their idempotency keys and puts the tasks into their lanes or the schedule,
  * so that no crash can come between them. Everything that could be refused is looked at before anything is written.
  *
- * A lease whose row never came into being is taken over under its id. Without a key a row must not exist yet. With a
+ * An idempotency key belongs to a task while its lease lasts, and while the task is held because it is not over. A lease
+ * whose row never came into being is taken over under its id. Without a key a row must not exist yet. With a
  * parent, the row takes its place among the parent's children; if one parent is missing or over, nothing is written.
  *
  * KEYS: 1 root, then for each task: the lane's stream, the idempotency lease (the stream again without a key).
- * ARGV: group, lease seconds, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
- * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none), number of
+ * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
+ * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
+ * length of the lease in ms ('' for ever), whether the key may be taken from a task without success ('1' or ''), number of
  * the arguments that follow, the row's fields and values.
- * Returns: now, then for each task 'created', the id and the parent's type ('' for none), or 'exists', the id and the row;
+ * Returns: now, then for each task 'created', the id and the parent's type ('' for none), or 'exists', the id, the row,
+ * its events and children;
  * or now, then only 'refused', the parent and its status ('' if there is none).
  */
 const script = defineScript(
@@ -33,18 +37,19 @@ const script = defineScript(
     bellLua +
     enqueueLua +
     addChildLua +
+    heldKeyLua +
     `
 local root = KEYS[1]
-local group, leaseSec, withEntry = unpack(ARGV, 1, 3)
+local group, withEntry = unpack(ARGV, 1, 2)
 
-local tasks, holders, parents, at = {}, {}, {}, 4
+local tasks, holders, parents, at = {}, {}, {}, 3
 for i = 1, (#KEYS - 1) / 2 do
   local stream, lease = KEYS[2 * i], KEYS[2 * i + 1]
   local kept = redis.call('TYPE', stream).ok
   if kept ~= 'none' and kept ~= 'stream' then return redis.error_reply('WRONGTYPE ' .. stream .. ' is no stream') end
   local taskId = ARGV[at + 2]
   if lease ~= stream then
-    taskId = holders[lease] or redis.call('GET', lease) or taskId
+    taskId = holders[lease] or holderOf(root, lease, ARGV[at + 9] ~= '') or taskId
     holders[lease] = taskId
   end
   local parent = ARGV[at + 7]
@@ -56,7 +61,7 @@ for i = 1, (#KEYS - 1) / 2 do
     parents[parent] = kind
   end
   tasks[i] = { taskId, at }
-  at = at + 9 + tonumber(ARGV[at + 8])
+  at = at + 11 + tonumber(ARGV[at + 10])
 end
 
 local replies = { now }
@@ -64,23 +69,25 @@ for i, task in ipairs(tasks) do
   local taskId, first = unpack(task)
   local row = root .. 'row:' .. taskId
   if redis.call('EXISTS', row) == 1 then
-    replies[i + 1] = { 'exists', taskId, redis.call('HGETALL', row) }
+    replies[i + 1] = { 'exists', taskId, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':events', 0, -1),
+      redis.call('LRANGE', row .. ':children', 0, -1) }
   else
-    local lane, member, givenId, kind, version, status, notBefore, parent, count = unpack(ARGV, first, first + 8)
+    local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, count =
+      unpack(ARGV, first, first + 10)
+    if taskId ~= givenId then
+      local from, to = string.find(member, givenId, 1, true)
+      member = string.sub(member, 1, from - 1) .. taskId .. string.sub(member, to + 1)
+    end
     -- The entry comes first: should the server refuse in the midst of this, an entry without a row is noticed.
     local parked
     if status == 'pending' and withEntry ~= '' then
       if tonumber(notBefore) > now then
-        if taskId ~= givenId then
-          local from, to = string.find(member, givenId, 1, true)
-          member = string.sub(member, 1, from - 1) .. taskId .. string.sub(member, to + 1)
-        end
         parked = park(root, member, tonumber(notBefore))
       else
         enqueue(root, group, lane, taskId, kind, version)
       end
     end
-    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 9, first + 8 + count))
+    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 11, first + 10 + count))
     if status == 'draft' then
       redis.call('HSET', row, 'm', member, 'ln', lane)
     elseif withEntry == '' then
@@ -88,7 +95,7 @@ for i, task in ipairs(tasks) do
     elseif parked then
       redis.call('HSET', row, 'm', parked)
     end
-    if KEYS[2 * i + 1] ~= KEYS[2 * i] then redis.call('SET', KEYS[2 * i + 1], taskId, 'EX', leaseSec) end
+    if KEYS[2 * i + 1] ~= KEYS[2 * i] then holdKey(root, KEYS[2 * i + 1], taskId, leaseMs) end
     if parent ~= '' then addChild(root, parent, taskId, kind) end
     replies[i + 1] = { 'created', taskId, parents[parent] or '' }
   end
@@ -101,33 +108,33 @@ return replies
  * The typed caller of the script above; answers in the order of the tasks. At most 500 tasks a call of the script, and
  * each call all or nothing. After a refusal nothing more is tried, and all that is left is answered with it.
  *
- * @param leaseSec how long idempotency keys are held; with `undefined` neither leases nor entries are made
+ * @param withEntries whether the tasks are to be queued; without, they are marked as not yet enqueued
  *
  * @example
- * const [result] = await createTasks(connection, keys('svc/'), 'runner', [input], 86_400)
+ * const [result] = await createTasks(connection, keys('svc/'), 'runner', [input], true)
  */
 export const createTasks = async (
   connection: Connection,
   keys: Keys,
   group: string,
   inputs: readonly CreateTask[],
-  leaseSec?: number,
+  withEntries: boolean,
 ): Promise<CreateResult[]> => {
   const results: CreateResult[] = []
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
   for (let from = 0; from < inputs.length; from += MAX_TASKS) {
     const page = inputs.slice(from, from + MAX_TASKS)
-    const { scriptKeys, args } = wireOf(keys, page, leaseSec)
-    const reply = await runScript(connection, script, scriptKeys, [group, ...args])
+    const { scriptKeys, args } = wireOf(keys, page)
+    const reply = await runScript(connection, script, scriptKeys, [group, withEntries ? '1' : '', ...args])
     const refusal = refusalIn(reply)
     if (refusal) return [...results, ...inputs.slice(from).map(() => refusal)]
     if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
     const [at, ...rows] = reply as [number, ...WireResult[]]
-    for (const [word, taskId, more] of rows) {
+    for (const [word, taskId, more, events, children] of rows) {
       results.push(
         word === 'created'
           ? { kind: 'created', taskId, at, ...(more && { parentType: more }) }
-          : { kind: 'exists', stored: decodeRow(taskId, more) },
+          : { kind: 'exists', stored: decodeRow(taskId, more, { events, children }) },
       )
     }
   }
@@ -135,7 +142,8 @@ export const createTasks = async (
 }
 
 type WireResult =
-  [word: 'created', taskId: string, parentType: string] | [word: 'exists', taskId: string, row: string[]]
+  | [word: 'created', taskId: string, parentType: string, ...none: undefined[]]
+  | [word: 'exists', taskId: string, row: string[], events: string[], children: string[]]
 
 const refusalIn = (reply: unknown): CreateResult | undefined => {
   const refused: unknown = Array.isArray(reply) ? reply[1] : undefined
@@ -144,18 +152,22 @@ const refusalIn = (reply: unknown): CreateResult | undefined => {
   return { kind: 'refused', parentTaskId, ...(parentStatus && { parentStatus }) }
 }
 
-const wireOf = (keys: Keys, inputs: readonly CreateTask[], leaseSec: number | undefined) => {
+const keyArgumentsOf = ({ keyTtlMs = DEFAULT_KEY_TTL_MS, resubmitAfterFailure = false }: CreateTask) => [
+  keyTtlMs === Infinity ? '' : String(Math.ceil(keyTtlMs)),
+  resubmitAfterFailure ? '1' : '',
+]
+
+const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
   const scriptKeys = [keys.root]
-  const args = [String(leaseSec ?? 0), leaseSec === undefined ? '' : '1']
+  const args: string[] = []
   for (const input of inputs) {
     const { id, type, handlerVersion, status, notBefore = 0, idempotencyKey, parentTaskId = '' } = input
     const to = lane(type, handlerVersion, input.tags)
     const stream = keys.queue(to)
-    const isLeased = leaseSec !== undefined && idempotencyKey !== undefined
-    scriptKeys.push(stream, isLeased ? keys.idempotency(type, idempotencyKey) : stream)
+    scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
     const fields = rowFieldsOf(input)
     args.push(to.name, parkedMember(id, to), id, type, String(handlerVersion), status, String(notBefore))
-    args.push(parentTaskId, String(fields.length), ...fields)
+    args.push(parentTaskId, ...keyArgumentsOf(input), String(fields.length), ...fields)
   }
   return { scriptKeys, args }
 }

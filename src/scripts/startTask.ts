@@ -13,7 +13,7 @@ import { defineScript, runScript } from './runScript.js'
  *
  * KEYS: 1 root, 2 the row. ARGV: group, task id, entry ('1': make one; '': mark the row as not yet enqueued), payload
  * mode ('': keep, 'set', 'drop'), the payload's fields and values.
- * Returns: now, 1 (started) or 0 (refused), the row (empty if there is none).
+ * Returns: now, 1 (started) or 0 (refused), the row (empty if there is none), its events and children.
  */
 const script = defineScript(
   'startTask',
@@ -23,7 +23,11 @@ const script = defineScript(
     `
 local root, row = KEYS[1], KEYS[2]
 local group, taskId, withEntry, mode = unpack(ARGV, 1, 4)
-if redis.call('HGET', row, 's') ~= 'draft' then return { now, 0, redis.call('HGETALL', row) } end
+local function answer(started)
+  return { now, started, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':events', 0, -1),
+    redis.call('LRANGE', row .. ':children', 0, -1) }
+end
+if redis.call('HGET', row, 's') ~= 'draft' then return answer(0) end
 
 redis.call('HSET', row, 's', 'pending')
 if mode ~= '' then
@@ -43,7 +47,7 @@ elseif tonumber(notBefore or 0) > now then
 else
   enqueue(root, group, lane, taskId, kind, version)
 end
-return { now, 1, redis.call('HGETALL', row) }
+return answer(1)
 `,
 )
 
@@ -68,8 +72,8 @@ export const startTask = async (
     [group, taskId, withEntry ? '1' : '', mode, ...(payload?.json === undefined ? [] : textFields('p', payload.json))],
   )
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
-  const [at, started, row] = reply as [number, number, string[]]
+  const [at, started, row, events, children] = reply as [number, number, string[], string[], string[]]
   if (row.length === 0) return { kind: 'refused' }
-  const stored = decodeRow(taskId, row)
+  const stored = decodeRow(taskId, row, { events, children })
   return started === 1 ? { kind: 'started', stored, at } : { kind: 'refused', stored }
 }

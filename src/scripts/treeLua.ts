@@ -18,8 +18,7 @@ local function wake(root, group, row, taskId, kind)
   end
 end
 
-local function tellParent(root, group, taskId, status)
-  local parent = redis.call('HGET', root .. 'row:' .. taskId, 'pa')
+local function tellParent(root, group, parent, taskId, status)
   if not parent then return '' end
   local row = root .. 'row:' .. parent
   local state, kind = unpack(redis.call('HMGET', row, 's', 't'))

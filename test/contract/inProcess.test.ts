@@ -15,8 +15,8 @@ queueAdapterSuite('InProcessQueueAdapter', ({ nodes, concurrencyLimits, idempote
 })
 
 // Several cores over one queue, one store and one bus stand for several processes.
-runnerSuite('TaskRunnerCore over a queue in this process', (count) => {
-  const queueAdapter = new InProcessQueueAdapter()
+runnerSuite('TaskRunnerCore over a queue in this process', (count, options) => {
+  const queueAdapter = new InProcessQueueAdapter(options)
   const bus = new InProcessCrossNodeBus()
   const injector = createInjector()
   const parts = {

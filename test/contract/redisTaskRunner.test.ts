@@ -3,18 +3,28 @@ import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
 import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack/task-runner'
 
-import { RedisTaskRunner } from '../../src/index.js'
+import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 
 /** Each runner has connections of its own; one bus between them stands for a bus between processes. */
-const makeRunners = async (count: number, store?: TaskStore): Promise<RunnersHarness> => {
+const makeRunners = async (
+  count: number,
+  more: Partial<RedisTaskRunnerOptions> = {},
+  store?: TaskStore,
+): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
   const client = await connectClient({ onFinished: (close) => closers.push(close) })
   const injector = createInjector()
   const bus = new InProcessCrossNodeBus()
   const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry: new TaskRunnerTelemetry(), store }
-  const options = { client, serviceName: 'test', topicPrefix: uniquePrefix('runner'), capabilityCheck: 'off' as const }
+  const options = {
+    client,
+    serviceName: 'test',
+    topicPrefix: uniquePrefix('runner'),
+    capabilityCheck: 'off' as const,
+    ...more,
+  }
   const runners = Array.from({ length: count }, () => new RedisTaskRunner(parts, options))
   return {
     runners,
@@ -27,7 +37,9 @@ const makeRunners = async (count: number, store?: TaskStore): Promise<RunnersHar
   }
 }
 
-runnerSuite('RedisTaskRunner', (count) => makeRunners(count))
+runnerSuite('RedisTaskRunner', (count, options) => makeRunners(count, options))
 
 // A store of the user's own: row and entry are two steps then.
-runnerSuite('RedisTaskRunner with rows elsewhere', (count) => makeRunners(count, new MemoryTaskStore()))
+runnerSuite('RedisTaskRunner with rows elsewhere', (count, options) =>
+  makeRunners(count, options, new MemoryTaskStore()),
+)

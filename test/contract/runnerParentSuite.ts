@@ -13,12 +13,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
-import type { RunnersHarness } from './runnerSuite.js'
+import type { MakeRunners } from './runnerSuite.js'
 
 type Handler = (ctx: TaskContext<unknown>) => Promise<unknown>
 
 /** What any task runner has to do with tasks that are submitted as somebody's children. */
-export const runnerParentSuite = (name: string, makeRunners: (count: number) => Promise<RunnersHarness>): void => {
+export const runnerParentSuite = (name: string, makeRunners: MakeRunners): void => {
   describe(`${name} with children that are submitted`, () => {
     const cleanups: Array<() => Promise<void>> = []
 

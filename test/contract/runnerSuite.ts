@@ -20,6 +20,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
+import { runnerIdempotencySuite } from './runnerIdempotencySuite.js'
 import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 
@@ -34,10 +35,14 @@ type Handler = (ctx: TaskContext<unknown>, payload: unknown) => unknown
 /** Long enough for something that must not happen to have happened. */
 const QUIET_MS = 400
 
+/** Makes so many of them. */
+export type MakeRunners = (count: number, options?: { idempotencyTtlSec?: number }) => Promise<RunnersHarness>
+
 /** What any task runner has to do, whatever its queue and its store are. */
-export const runnerSuite = (name: string, makeRunners: (count: number) => Promise<RunnersHarness>): void => {
+export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerTreeSuite(name, makeRunners)
   runnerParentSuite(name, makeRunners)
+  runnerIdempotencySuite(name, makeRunners)
 
   describe(`${name} as a task runner`, () => {
     const cleanups: Array<() => Promise<void>> = []
@@ -670,69 +675,6 @@ export const runnerSuite = (name: string, makeRunners: (count: number) => Promis
         worker[Symbol.dispose]()
         await runners[1]!.cancel(task.id)
         expect((await ended(runners[1]!, task)).status).toBe('cancelled')
-      })
-    })
-
-    describe('idempotency', () => {
-      it('makes one task of fifty submissions on two runners', async () => {
-        const runners = await setUp(2)
-        let runs = 0
-        register(runners[0]!, () => Promise.resolve((runs += 1)))
-        const tasks = await Promise.all(
-          Array.from({ length: 50 }, (_, index) => submit(runners[index % 2]!, { idempotencyKey: 'once' })),
-        )
-        expect(new Set(tasks.map(({ id }) => id)).size).toBe(1)
-        expect(tasks[0]!.idempotencyKey).toBe('once')
-        await ended(runners[0]!, tasks[0]!)
-        await delay(QUIET_MS)
-        expect(runs).toBe(1)
-        const later = await submit(runners[1]!, { idempotencyKey: 'once' })
-        expect(later).toMatchObject({ id: tasks[0]!.id, status: 'succeeded' })
-      })
-
-      it('T47 refuses another payload, and keeps submitters and types apart', async () => {
-        const runner = await setUpOne()
-        const more = { idempotencyKey: 'k' }
-        const first = await submit(runner, { ...more, payload: { a: 1, b: 2 } })
-        expect((await submit(runner, { ...more, payload: { b: 2, a: 1 } })).id).toBe(first.id)
-        await expect(submit(runner, { ...more, payload: { a: 2 } })).rejects.toMatchObject({
-          name: 'IdempotencyConflictError',
-          idempotencyKey: 'k',
-          taskId: first.id,
-        })
-        const others = await Promise.all([
-          submit(runner, { ...more, payload: 3, submittedBy: 'a' }),
-          submit(runner, { ...more, payload: 4, submittedBy: 'b' }),
-          submit(runner, { ...more, payload: 5, type: 'post' }),
-        ])
-        expect(new Set([first, ...others].map(({ id }) => id)).size).toBe(4)
-        expect(others.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k', 'k', 'k'])
-        expect((await runner.get(others[0].id))?.idempotencyKey).toBe('k')
-      })
-
-      it('T46 starts the draft that a key belongs to', async () => {
-        const runner = await setUpOne()
-        const options = { type: 'mail', handlerVersion: 1, payload: 1, idempotencyKey: 'k' }
-        const draft = await runner.draft(options)
-        expect((await runner.draft(options)).id).toBe(draft.id)
-        const submitted = await runner.submit(options)
-        expect(submitted).toMatchObject({ id: draft.id, status: 'pending' })
-        register(runner, () => Promise.resolve('done'))
-        expect((await ended(runner, draft)).status).toBe('succeeded')
-      })
-
-      it('T45 lets the key of a failed task be used again where that is asked for', async () => {
-        const runner = await setUpOne()
-        register(runner, ({ attempt }, payload) =>
-          (payload as { fail: boolean }).fail ? Promise.reject(new Error('no')) : Promise.resolve(attempt),
-        )
-        const more = { idempotencyKey: 'k', payload: { fail: true } }
-        const first = await ended(runner, await submit(runner, more))
-        expect((await submit(runner, more)).id).toBe(first.id)
-        const again = await Promise.all([1, 2].map(() => submit(runner, { ...more, resubmitAfterFailure: true })))
-        expect(again[0]!.id).not.toBe(first.id)
-        expect(again[1]!.id).toBe(again[0]!.id)
-        expect(again[0]!.idempotencyKey).toBe('k')
       })
     })
 

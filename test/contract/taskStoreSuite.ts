@@ -12,6 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { taskStoreFailureSuite } from './taskStoreFailureSuite.js'
+import { taskStoreKeySuite } from './taskStoreKeySuite.js'
 import { taskStoreTreeSuite } from './taskStoreTreeSuite.js'
 
 /** A store to be put through the suite. */
@@ -35,6 +36,7 @@ const TERMINAL = ['succeeded', 'failed', 'cancelled'] as const
 export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   taskStoreTreeSuite(name, makeStore)
   taskStoreFailureSuite(name, makeStore)
+  taskStoreKeySuite(name, makeStore)
 
   describe(`${name} as a task store`, () => {
     let harness: TaskStoreHarness

@@ -43,6 +43,7 @@ const pauseAfter = (rejections: number): number =>
  */
 export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   public readonly capabilities = CAPABILITIES
+  public readonly idempotencyTtlSec: number
   readonly #limits: Readonly<Record<string, number>>
   readonly #leases: IdempotencyLeases
   readonly #types = new Map<string, TypeQueue>()
@@ -57,8 +58,8 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
       checkNumber(`concurrencyLimits[${quoted(type)}]`, limit, { min: 1, integer: true })
     }
     this.#limits = { ...concurrencyLimits }
-    const lifetimeMs = checkNumber('idempotencyTtlSec', idempotencyTtlSec, { min: 0, infinity: 'for ever' }) * 1_000
-    this.#leases = new IdempotencyLeases(lifetimeMs)
+    this.idempotencyTtlSec = checkNumber('idempotencyTtlSec', idempotencyTtlSec, { min: 0, infinity: 'for ever' })
+    this.#leases = new IdempotencyLeases(this.idempotencyTtlSec * 1_000)
   }
 
   public enqueue(input: EnqueueInput): Promise<void> {

@@ -2,6 +2,9 @@
 export interface InProcessQueueAdapterOptions {
   /** Claims of a type that are open at the same time, at most, over all workers; integers of at least 1. @default {} */
   concurrencyLimits?: Record<string, number>
-  /** How long an idempotency key belongs to its task, in seconds. @default 86_400 */
+  /**
+   * How long an idempotency key belongs to its task in any case, from its submission and in seconds, at least 0 or
+   * Infinity. Beyond that it does as long as the task is not over. @default 86_400
+   */
   idempotencyTtlSec?: number
 }

@@ -104,6 +104,8 @@ export interface QueueAdapter extends Disposable {
   subscribe(subscription: WorkerSubscription): Disposable & Partial<AsyncDisposable>
   /** Extends the visibility of a claim that is still ours; otherwise does nothing. Never rejects for transport trouble. */
   heartbeat(claim: ClaimedTask): Promise<void>
+  /** How long an idempotency key belongs to its task in any case, in seconds. @default 86_400 */
+  readonly idempotencyTtlSec?: number
   /** Answers the id of the task that holds the key: the proposed one for the first proposer. */
   acquireIdempotencyLease?(input: IdempotencyLeaseInput): Promise<string>
   /** The steps that this adapter and that store can take as one, or nothing if they do not share a broker. */

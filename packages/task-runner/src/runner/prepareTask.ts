@@ -13,7 +13,7 @@ import { messageOf } from '../errors/messageOf.js'
 import { PayloadError } from '../errors/payloadError.js'
 import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
 import { encodeJson } from '../json/encodeJson.js'
-import type { CreateTask } from '../store/createTask.js'
+import { DEFAULT_KEY_TTL_MS, type CreateTask } from '../store/createTask.js'
 import { DEFAULT_RETENTION_POLICY, type TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import type { HandlerRegistry } from './handlerRegistry.js'
 import { scopedKey } from './idempotencyScope.js'
@@ -26,6 +26,8 @@ const MAX_TAGS = 64
 export interface PrepareTaskContext {
   readonly registry: HandlerRegistry
   readonly canDelay: boolean
+  /** How long an idempotency key is held in any case. @default a day */
+  readonly keyTtlMs?: number
 }
 
 /** Checks what was submitted and makes a row of it. Throws before anything has been written. */
@@ -52,7 +54,9 @@ export const prepareTask = <P>(
   if (parentTaskId !== undefined) create.parentTaskId = checkTaskId('parentTaskId', parentTaskId)
   if (submittedBy !== undefined) create.submittedBy = checkText('submittedBy', submittedBy, 1024)
   if (idempotencyKey !== undefined) {
-    create.idempotencyKey = scopedKey(checkText('idempotencyKey', idempotencyKey, 1024), submittedBy, [])
+    create.idempotencyKey = scopedKey(checkText('idempotencyKey', idempotencyKey, 1024), submittedBy)
+    create.keyTtlMs = context.keyTtlMs ?? DEFAULT_KEY_TTL_MS
+    create.resubmitAfterFailure = options.resubmitAfterFailure === true
   }
   const payloadJson = encodePayload(`a task of type ${quoted(type)}`, options.payload)
   if (payloadJson !== undefined) create.payloadJson = payloadJson

@@ -6,51 +6,56 @@ import { InvalidTaskStateError } from '../errors/invalidTaskStateError.js'
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
 import { canonicalJson } from '../json/canonicalJson.js'
-import { IdempotencyLeases } from '../queue/idempotencyLeases.js'
 import type { CreateResult, CreateTask } from '../store/createTask.js'
 import type { StartResult, StartTask } from '../store/startTask.js'
 import type { StoredTask } from '../store/storedTask.js'
 import type { Task } from '../task/task.js'
 import { taskFromCreate } from '../task/taskFromCreate.js'
 import { assertParents, refusalOf } from './parentRefusal.js'
+import { checkKeys } from './checkKeys.js'
 import type { HandlerRegistry } from './handlerRegistry.js'
-import { keyOfScope, scopedKey } from './idempotencyScope.js'
+import { keyOfScope } from './idempotencyScope.js'
 import { encodePayload, prepareTask } from './prepareTask.js'
 import { presentTask } from './presentTask.js'
 import type { RunnerParts } from './runnerParts.js'
 import type { StartOptions } from './startOptions.js'
+import { markDuplicate, type SubmittedTask } from './submittedTask.js'
 import type { SubmitOptions } from './submitOptions.js'
-
-/** For queues without a lease of their own; these leases hold within this process only. */
-const LOCAL_LEASE_MS = 86_400_000
 
 const dueOf = ({ notBefore }: Task): number | undefined => (notBefore === undefined ? undefined : Date.parse(notBefore))
 
 /** Brings tasks into being and into the queue. */
 export class Submission {
-  readonly #localLeases = new IdempotencyLeases(LOCAL_LEASE_MS)
-
   constructor(
     private readonly parts: RunnerParts,
     private readonly registry: HandlerRegistry,
   ) {}
 
-  async submit<P>(options: SubmitOptions<P>, status: CreateTask['status']): Promise<Task> {
-    return this.#place(this.#prepare(options, status), options.resubmitAfterFailure)
+  async submit<P>(options: SubmitOptions<P>, status: CreateTask['status']): Promise<SubmittedTask> {
+    return this.#place(this.#prepare(options, status))
   }
 
-  async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
+  async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]> {
     const given: unknown = list
     if (!Array.isArray(given)) throw new InvalidArgumentError('list', list, 'an array')
     // `from` looks at holes too, which `map` passes over.
     const creates = Array.from(list, (options) => this.#prepare(options, 'pending'))
+    checkKeys(creates)
     await assertParents(this.parts.store, creates)
     const results = (await this.parts.joint?.submitMany?.(creates)) ?? []
-    const tasks: Task[] = []
+    const tasks: SubmittedTask[] = []
+    const failures: unknown[] = []
     // One after the other, so that they are queued in their order.
     for (const [index, create] of creates.entries()) {
-      tasks.push(await this.#place(create, list[index]?.resubmitAfterFailure, results[index]))
+      try {
+        tasks.push(await this.#place(create, results[index]))
+      } catch (error) {
+        // What has been created is to be announced, whatever is wrong with its neighbour.
+        if (results[index] === undefined) throw error
+        failures.push(error)
+      }
     }
+    if (failures.length > 0) throw failures[0]
     return tasks
   }
 
@@ -75,58 +80,47 @@ export class Submission {
   }
 
   #prepare<P>(options: SubmitOptions<P>, status: CreateTask['status']): CreateTask {
-    return prepareTask(options, status, { registry: this.registry, canDelay: this.#canDelay })
+    const { idempotencyTtlSec } = this.parts.adapter
+    return prepareTask(options, status, {
+      registry: this.registry,
+      canDelay: this.#canDelay,
+      ...(idempotencyTtlSec !== undefined && { keyTtlMs: idempotencyTtlSec * 1_000 }),
+    })
   }
 
   /** `made`: what came of the creation, where that has been tried already. */
-  async #place(create: CreateTask, resubmitAfterFailure = false, made?: CreateResult): Promise<Task> {
-    if (create.idempotencyKey !== undefined) return this.#submitOnce(create, resubmitAfterFailure, made)
-    return this.#settle(create, made ?? (await this.#create(create)))
+  async #place(create: CreateTask, made?: CreateResult): Promise<SubmittedTask> {
+    const result = made ?? (await this.#create(create))
+    const isHeld = result.kind === 'exists' && create.idempotencyKey !== undefined
+    return isHeld ? this.#answerWithHolder(create, result.stored) : this.#settle(create, result)
+  }
+
+  /** The key belongs to a task already. */
+  async #answerWithHolder(create: CreateTask, stored: StoredTask): Promise<SubmittedTask> {
+    const { id, type, status, payload } = stored.task
+    const own: unknown = create.payloadJson === undefined ? undefined : JSON.parse(create.payloadJson)
+    if (canonicalJson(payload) !== canonicalJson(own)) {
+      throw new IdempotencyConflictError(type, keyOfScope(create.idempotencyKey ?? ''), id)
+    }
+    // It belongs to a draft, and whoever submits wants it to run.
+    const started = status === 'draft' && create.status === 'pending' ? await this.#start({ taskId: id }) : undefined
+    return markDuplicate(presentTask({ task: started?.stored?.task ?? stored.task }))
   }
 
   /** Whoever comes with a key makes the task of the key's holder if it is missing, so nobody has to wait for anybody. */
-  async #submitOnce(create: CreateTask, resubmitAfterFailure: boolean, made?: CreateResult): Promise<Task> {
-    const { idempotencyKey = '', submittedBy } = create
-    const key = keyOfScope(idempotencyKey)
-    for (const failed: string[] = []; ;) {
-      const attempt = { ...create, idempotencyKey: scopedKey(key, submittedBy, failed) }
-      const result = (failed.length === 0 ? made : undefined) ?? (await this.#createOnce(attempt))
-      if (result.kind !== 'exists') return this.#settle(attempt, result)
-      const { stored } = result
-      const { id, status, payload } = stored.task
-      if (resubmitAfterFailure && (status === 'failed' || status === 'cancelled')) {
-        failed.push(id)
-        continue
-      }
-      const own: unknown = create.payloadJson === undefined ? undefined : JSON.parse(create.payloadJson)
-      if (canonicalJson(payload) !== canonicalJson(own)) throw new IdempotencyConflictError(create.type, key, id)
-      return status === 'draft' && create.status === 'pending' ? this.#startHeld(stored) : presentTask(stored)
-    }
-  }
-
-  /** The key belongs to a draft, and whoever submits wants it to run. */
-  async #startHeld({ task }: StoredTask): Promise<Task> {
-    const result = await this.#start({ taskId: task.id })
-    return presentTask({ task: result.stored?.task ?? task })
-  }
-
-  #create(create: CreateTask): Promise<CreateResult> {
-    const { joint, store } = this.parts
-    return joint === undefined || create.status === 'draft' ? store.create(create) : joint.submit(create)
-  }
-
-  async #createOnce(create: CreateTask): Promise<CreateResult> {
+  async #create(create: CreateTask): Promise<CreateResult> {
     const { joint, adapter, store } = this.parts
-    if (joint !== undefined && create.status === 'pending') return joint.submit(create)
-    const { type, idempotencyKey: key = '', id: taskId } = create
-    const id =
-      adapter.acquireIdempotencyLease === undefined
-        ? this.#localLeases.acquire(type, key, taskId)
-        : await adapter.acquireIdempotencyLease({ type, key, taskId })
-    return store.create({ ...create, id })
+    const { id: taskId, type, idempotencyKey: key, resubmitAfterFailure = false } = create
+    if (joint !== undefined) return create.status === 'draft' ? store.create(create) : joint.submit(create)
+    if (key === undefined || adapter.acquireIdempotencyLease === undefined) return store.create(create)
+    const id = await adapter.acquireIdempotencyLease({ type, key, taskId })
+    const result = await store.create({ ...create, id })
+    const isFailed = result.kind === 'exists' && ['failed', 'cancelled'].includes(result.stored.task.status)
+    // The lease is still that of the first task; which one comes after it is decided by the store.
+    return isFailed && resubmitAfterFailure ? store.create(create) : result
   }
 
-  async #settle(create: CreateTask, result: CreateResult): Promise<Task> {
+  async #settle(create: CreateTask, result: CreateResult): Promise<SubmittedTask> {
     if (result.kind === 'refused') throw refusalOf(result)
     // A random id that exists already is our own: the first answer got lost and the step was taken again.
     if (result.kind === 'exists') return presentTask(result.stored)

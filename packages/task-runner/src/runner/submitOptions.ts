@@ -12,8 +12,8 @@ export interface SubmitOptions<P> {
   /** The handler version that should run it; an integer of at least 1. */
   handlerVersion: number
   /**
-   * Whoever submits with the same type, submitter and key gets the task that the first one made, as long as the queue
-   * keeps the key (a day by default). Non-empty, at most 1024 characters.
+   * Whoever submits with the same type, submitter and key gets the task that the first one made, as long as that is not
+   * over, and in any case for the queue's `idempotencyTtlSec` (a day by default). Non-empty, at most 1024 characters.
    */
   idempotencyKey?: string
   /** Lets a key whose task has failed or was cancelled be submitted again, as a new task. @default false */

@@ -7,6 +7,7 @@ import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { RegisterWorkerOptions } from '../worker/registerWorkerOptions.js'
 import type { Worker } from '../worker/worker.js'
 import type { StartOptions } from './startOptions.js'
+import type { SubmittedTask } from './submittedTask.js'
 import type { SubmitOptions } from './submitOptions.js'
 import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
 import type { WaitForOptions } from './waitForOptions.js'
@@ -27,22 +28,23 @@ export interface TaskRunner extends Disposable {
 
   /**
    * Stores a task and queues it; resolves once both are done. With an idempotency key whose task exists already,
-   * resolves with that task (a draft among them is started by this). Rejects with a `PayloadError` for a payload that
-   * JSON does not keep, an `IdempotencyConflictError` for a key that belongs to another payload, an
+   * resolves with that task, marked as `isDuplicate` (a draft is started by this). Rejects with a `PayloadError` for a
+   * payload that JSON does not keep, an `IdempotencyConflictError` for a key that belongs to another payload, an
    * `UnsupportedDelayError` for a `notBefore` that the queue cannot keep, an `UnknownTaskError` for a parent that does not
    * exist, or a `ParentEndedError` for one that is over or has been told to cancel.
    */
-  submit<P>(options: SubmitOptions<P>): Promise<Task>
+  submit<P>(options: SubmitOptions<P>): Promise<SubmittedTask>
 
   /**
    * Submits many tasks, and resolves with them in their order. All of them are checked before anything is written: if one
    * is refused, none is submitted. After that each task stands for itself, unless the queue takes many in one step (the
-   * one over Redis does, 500 at a time): when it rejects later on, those in front may have been submitted.
+   * one over Redis does, 500 at a time): when it rejects later on, others may have been submitted. A key may come twice
+   * in a list, with one payload, and is one task.
    */
-  submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]>
+  submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]>
 
   /** Stores a task that is not to run before it is started. Rejects like `submit`. */
-  draft<P>(options: SubmitOptions<P>): Promise<Task>
+  draft<P>(options: SubmitOptions<P>): Promise<SubmittedTask>
 
   /**
    * Queues a draft. Rejects with an `UnknownTaskError`, or with an `InvalidTaskStateError` if it is no draft (any more).

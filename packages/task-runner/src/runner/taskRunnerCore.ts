@@ -25,6 +25,7 @@ import { Reconciler } from './reconciler.js'
 import type { RunnerParts } from './runnerParts.js'
 import type { StartOptions } from './startOptions.js'
 import { Submission } from './submission.js'
+import type { SubmittedTask } from './submittedTask.js'
 import type { SubmitOptions } from './submitOptions.js'
 import type { TaskRunner } from './taskRunner.js'
 import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
@@ -101,17 +102,17 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     if (!brokerSideReclaim) this.#maintenance.add(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))
   }
 
-  public async submit<P>(options: SubmitOptions<P>): Promise<Task> {
+  public async submit<P>(options: SubmitOptions<P>): Promise<SubmittedTask> {
     this.#assertUsable()
     return this.#submission.submit(options, 'pending')
   }
 
-  public async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<Task[]> {
+  public async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]> {
     this.#assertUsable()
     return this.#submission.submitMany(list)
   }
 
-  public async draft<P>(options: SubmitOptions<P>): Promise<Task> {
+  public async draft<P>(options: SubmitOptions<P>): Promise<SubmittedTask> {
     this.#assertUsable()
     return this.#submission.submit(options, 'draft')
   }

@@ -2,6 +2,9 @@ import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import type { TaskStatus } from '../task/taskStatus.js'
 import type { StoredTask } from './storedTask.js'
 
+/** How long an idempotency key belongs to its task by default. */
+export const DEFAULT_KEY_TTL_MS = 86_400_000
+
 /** A new row. `payloadJson` is JSON text, absent for `undefined`. */
 export interface CreateTask {
   id: string
@@ -11,7 +14,12 @@ export interface CreateTask {
   payloadJson?: string
   /** Epoch milliseconds. */
   notBefore?: number
+  /** Belongs to this task until it is over, and for `keyTtlMs` after its creation; see {@link CreateResult}. */
   idempotencyKey?: string
+  /** Milliseconds, at least 0, or Infinity. @default a day */
+  keyTtlMs?: number
+  /** Whether the key may be taken from a task that has failed or was cancelled. @default false */
+  resubmitAfterFailure?: boolean
   parentTaskId?: string
   submittedBy?: string
   tags: readonly string[]
@@ -21,7 +29,8 @@ export interface CreateTask {
 /**
  * - `created`: the row stands under `taskId` since `at` (epoch milliseconds by the store's clock). With a parent, it
  *   stands among the parent's open children, and `parentType` is what the parent is.
- * - `exists`: a row with this id (or, in a joint step, with this idempotency key) stood already and is untouched.
+ * - `exists`: the idempotency key belongs to another task of this type, or a row with this id stood already. It is
+ *   untouched. The key counts first.
  * - `refused`: there is no such parent, or it is over or `cancelling`. Of tasks that are created in one step none is,
  *   and all are answered with the parent that stood in the way.
  */

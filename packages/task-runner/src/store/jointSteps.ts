@@ -13,8 +13,8 @@ import type { StartResult, StartTask } from './startTask.js'
  */
 export interface JointSteps {
   /**
-   * Row and entry. With an idempotency key the key's lease is taken in the same step: `exists` is the task that holds
-   * the key; a holder whose row never came into being is replaced under its id.
+   * Row and entry; for the rest like the store's `create`. With an idempotency key the key's lease is taken in the same
+   * step; a holder whose row never came into being is made under its id.
    */
   submit(input: CreateTask): Promise<CreateResult>
   /**

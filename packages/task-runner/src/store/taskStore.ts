@@ -34,7 +34,7 @@ export interface TaskStore {
   readonly shared: boolean
 
   /**
-   * Inserts the row unless one with its id exists. A pending row is marked as not yet enqueued. A row with a parent takes
+   * Inserts the row unless one with its id exists, or its idempotency key belongs to another. A pending row is marked as not yet enqueued. A row with a parent takes
    * its place among the parent's children in the same write, which is refused below a parent that is over.
    */
   create(input: CreateTask): Promise<CreateResult>

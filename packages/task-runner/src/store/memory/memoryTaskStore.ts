@@ -12,6 +12,7 @@ import type { StartResult, StartTask } from '../startTask.js'
 import type { ExpiredTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
 import { MemoryRoles } from './memoryRoles.js'
+import { MemoryCreation } from './memoryCreation.js'
 import type { MemoryRow } from './memoryRow.js'
 import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
@@ -44,6 +45,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #now: () => number
   readonly #rows = new MemoryRows()
   readonly #tree = new MemoryTree(this.#rows)
+  readonly #creation = new MemoryCreation(this.#rows, this.#tree)
   readonly #roles = new MemoryRoles()
 
   constructor({ now = Date.now }: MemoryTaskStoreOptions = {}) {
@@ -51,7 +53,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   public create(input: CreateTask): Promise<CreateResult> {
-    return this.#step(() => this.#tree.create(input, this.#now()))
+    return this.#step(() => this.#creation.create(input, this.#now()))
   }
 
   public get(taskId: string): Promise<StoredTask | undefined> {

@@ -1,12 +1,11 @@
 import { isTerminalStatus } from '../../task/taskStatus.js'
-import type { CreateResult, CreateTask } from '../createTask.js'
+import type { CreateTask } from '../createTask.js'
 import type { ParentUpdate } from '../parentUpdate.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { MemoryRow } from './memoryRow.js'
 import type { MemoryRows } from './memoryRows.js'
 import { logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
-import { toStoredTask } from './toStoredTask.js'
 
 /** What rows have to do with each other, and the steps of their handlers. Each call is one synchronous step. */
 export class MemoryTree {
@@ -16,23 +15,6 @@ export class MemoryTree {
   isOpen(taskId: string): boolean {
     const row = this.rows.get(taskId)
     return row !== undefined && !isTerminalStatus(row.status)
-  }
-
-  create(input: CreateTask, at: number): CreateResult {
-    const { id, parentTaskId } = input
-    const existing = this.rows.get(id)
-    if (existing !== undefined) return { kind: 'exists', stored: toStoredTask(existing) }
-    if (parentTaskId === undefined) {
-      this.rows.add(newRow(input, at))
-      return { kind: 'created', taskId: id, at }
-    }
-    const parent = this.rows.get(parentTaskId)
-    if (parent === undefined) return { kind: 'refused', parentTaskId }
-    const { status } = parent
-    if (isTerminalStatus(status) || status === 'cancelling')
-      return { kind: 'refused', parentTaskId, parentStatus: status }
-    this.#addChild(parent, input, at)
-    return { kind: 'created', taskId: id, at, parentType: parent.created.type }
   }
 
   /** Cancels a row whose parent is over; tells whether it was. */
@@ -46,6 +28,15 @@ export class MemoryTree {
     return true
   }
 
+  /** Makes a row, and its place among its parent's children. */
+  addChild(parent: MemoryRow, child: CreateTask, at: number): void {
+    this.rows.add(newRow(child, at))
+    parent.childTaskIds.push(child.id)
+    parent.openChildren++
+    const event = { at: new Date(at).toISOString(), kind: 'spawned-child' } as const
+    logEvent(parent, { ...event, childTaskId: child.id, childType: child.type })
+  }
+
   spawn({ parentId, attempt, step, child }: SpawnChild, at: number): SpawnResult {
     const parent = this.#fenced(parentId, attempt)
     if (parent === undefined) return { kind: 'refused', reason: 'lost' }
@@ -54,7 +45,7 @@ export class MemoryTree {
       const { cancelReason } = parent
       return { kind: 'refused', reason: 'cancelling', ...(cancelReason !== undefined && { cancelReason }) }
     }
-    this.#addChild(parent, child, at)
+    this.addChild(parent, child, at)
     parent.steps.set(step.key, { ...step, at })
     return { kind: 'spawned', at }
   }
@@ -84,14 +75,6 @@ export class MemoryTree {
     const woken = parent.open.delete(id) && parent.open.size === 0 && parent.status === 'waiting'
     if (woken) this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))
     return { parent: { taskId: parent.created.id, type: parent.created.type, woken } }
-  }
-
-  #addChild(parent: MemoryRow, child: CreateTask, at: number): void {
-    this.rows.add(newRow(child, at))
-    parent.childTaskIds.push(child.id)
-    parent.openChildren++
-    const event = { at: new Date(at).toISOString(), kind: 'spawned-child' } as const
-    logEvent(parent, { ...event, childTaskId: child.id, childType: child.type })
   }
 
   /** The row, if this is its running attempt. */
