@@ -134,8 +134,9 @@ describe('a core whose queue and store share a broker', () => {
     const outcomes = tasks.map(({ id }) => deliver(id, 300))
     await until(() => worker.activeTaskCount === 5)
     const extensions = () => calls.filter(([name]) => name === 'extend')
-    await until(() => extensions().length >= 6)
-    expect(extensions().every(([, count]) => count === 5)).toBe(true)
+    // The first ones may come before all are open.
+    const newest = () => extensions().slice(-3)
+    await until(() => newest().length === 3 && newest().every(([, count]) => count === 5))
     gate.resolve()
     expect(await Promise.all(outcomes)).toEqual(tasks.map(() => ({ kind: 'success' })))
   })

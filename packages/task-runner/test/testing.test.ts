@@ -41,12 +41,15 @@ describe('createTestRunner', () => {
       capabilityCheck: 'throw',
     })
     expect(test.worker?.concurrency).toBe(3)
-    const first = await test.runner.submit({ ...mail, idempotencyKey: 'k' })
-    await until(async () => (await test.runner.submit({ ...mail, idempotencyKey: 'k' })).id !== first.id)
+    const other = { ...mail, type: 'other', idempotencyKey: 'k' }
+    const ended = await test.runner.submit(other)
+    await test.runner.cancel(ended.id)
+    await until(async () => (await test.runner.submit(other)).id !== ended.id)
+    const [first] = await test.runner.submitMany([mail, mail])
     await until(() => open === 1)
     expect(test.worker?.activeTaskCount).toBe(1)
     gate.resolve()
-    await runTaskToCompletion({ runner: test.runner, taskId: first.id })
+    await runTaskToCompletion({ runner: test.runner, taskId: first!.id })
     expect(() => createTestRunner({ maxDeliveries: 0 })).toThrow(/maxDeliveries/)
   })
 })
