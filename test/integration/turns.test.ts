@@ -37,7 +37,7 @@ const setUp = async (count: number) => {
     tags: [],
     retentionPolicy: { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30 },
   }))
-  await createTasks(connection, keys, 'runner', tasks, 60)
+  await createTasks(connection, keys, 'runner', tasks, true)
   const { claims } = await ask(port.read(reading))
   return { client, keys, port, turns, claims }
 }
