@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureRedis } from './ensureRedis.js'
@@ -8,7 +8,7 @@ import { freePort } from './redis/freePort.js'
 import { watchdog } from './redis/watchdog.js'
 
 const HOST = '127.0.0.1'
-const READY = 'Ready to accept connections'
+const READY = /Ready to accept connections|Sentinel ID is/
 const IN_USE = 'Address already in use'
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 10_000
@@ -18,6 +18,8 @@ const PORT_ATTEMPTS = 10
 export interface RedisServerOptions {
   /** More arguments for the server, e.g. `['--maxmemory', '10mb']`. */
   readonly args?: readonly string[]
+  /** Makes it a Sentinel with these lines of configuration, e.g. `['sentinel monitor main 127.0.0.1 6379 1']`. */
+  readonly sentinel?: readonly string[]
   /** Keep the data over `restart()` and `kill()`: every write is on disk before it is answered. */
   readonly persistent?: boolean
   /** A certain port; by default a free one. */
@@ -66,7 +68,7 @@ const whenReady = (child: ChildProcess, port: number): Promise<void> =>
     const onError = (error: Error): void => fail(`cannot be started: ${error.message}`)
     const onLog = (text: string): void => {
       log += text
-      if (log.includes(READY)) settle(resolve)
+      if (READY.test(log)) settle(resolve)
     }
     const settle = (then: () => void): void => {
       clearTimeout(timer)
@@ -99,11 +101,16 @@ export const startRedisServer = async (options: RedisServerOptions = {}): Promis
   }
   const directory = await mkdtemp(join(tmpdir(), 'redis-own-'))
 
+  // A Sentinel writes its state into its configuration.
+  const mode = options.sentinel ? [join(directory, 'sentinel.conf'), '--sentinel'] : []
+  if (mode[0] !== undefined) await writeFile(mode[0], `${options.sentinel?.join('\n') ?? ''}\n`)
+
   const launch = async (port: number): Promise<ChildProcess> => {
     const persistence = options.persistent ? ['yes', '--appendfsync', 'always'] : ['no']
     const child = spawn(
       source.path,
       [
+        ...mode,
         ...['--save', '', '--appendonly', ...persistence],
         ...(options.args ?? []),
         // Last, because the last one counts: this is what finding, watching and removing the server rest on.

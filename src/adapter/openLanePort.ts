@@ -1,9 +1,9 @@
-import { openConnection } from '../connection/connection.js'
 import { keys } from '../keys/keys.js'
 import type { LanePort } from '../port/lanePort.js'
 import { redisLanePort } from '../redis/redisLanePort.js'
 import { Turns } from '../redis/turns.js'
-import { checkConnected, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
+import { connector } from './connector.js'
+import { checkUsable, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 
 /** The options of the queue that concern the port. */
 export type OpenLanePortOptions = Pick<
@@ -23,18 +23,10 @@ export type OpenLanePortOptions = Pick<
  */
 export const openLanePort = (options: OpenLanePortOptions): LanePort & AsyncDisposable => {
   const resolved = resolveQueueOptions({ ...options, serviceName: 'lane-port' })
-  checkConnected(resolved.client)
-  const { client, commandDeadlineMs: deadlineMs, scheduler } = resolved
-  const connect = (isBlocking: boolean): ReturnType<typeof openConnection> =>
-    openConnection({
-      template: client,
-      name: resolved.serviceName,
-      deadlineMs,
-      isBlocking,
-      ...(scheduler && { scheduler }),
-    })
-  const commands = connect(false)
-  const reader = connect(true)
+  checkUsable(resolved.client)
+  const connect = connector(resolved, () => undefined) // each operation rejects with what its connection met
+  const commands = connect('', false)
+  const reader = connect('', true)
   const setting = { keys: keys(resolved.topicPrefix), group: resolved.consumerGroup, isJoint: false }
   const port = redisLanePort({
     ...setting,

@@ -7,7 +7,7 @@ import type {
 } from '@furystack/task-runner'
 import { lastValueFrom, type Observable, Subject } from 'rxjs'
 
-import { type Connection, openConnection } from '../connection/connection.js'
+import type { Connection } from '../connection/connection.js'
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
 import { keys as keysOf } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
@@ -17,9 +17,10 @@ import { redisLanePort } from '../redis/redisLanePort.js'
 import { redisTaskStore } from '../redis/redisTaskStore.js'
 import { Turns } from '../redis/turns.js'
 import { receiptOf } from './claimReceipt.js'
+import { connector } from './connector.js'
 import { heartbeats } from './heartbeats.js'
 import { jointSteps } from './jointSteps.js'
-import { checkConnected, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
+import { checkUsable, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 import { subscribeWorker } from './subscribeWorker.js'
 
 /** The transport over Redis Streams, for any core that keeps the {@link QueueAdapter} contract. */
@@ -50,26 +51,15 @@ const CAPABILITIES: QueueAdapterCapabilities = Object.freeze({
  */
 export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter => {
   const resolved = resolveQueueOptions(options)
-  checkConnected(resolved.client)
-  const { client, commandDeadlineMs: deadlineMs, consumerGroup: group, idempotencyTtlSec, scheduler } = resolved
+  checkUsable(resolved.client)
+  const { consumerGroup: group, idempotencyTtlSec } = resolved
   const keys = keysOf(resolved.topicPrefix)
   const events$ = new Subject<LaneEvent>()
   const report = (event: LaneEvent): void => {
     events$.next(event)
   }
 
-  const connect = (name: string, isBlocking: boolean): Connection =>
-    openConnection({
-      template: client,
-      name: `${resolved.serviceName}:${name}`,
-      deadlineMs,
-      isBlocking,
-      ...(scheduler && { scheduler }),
-      onNotice: (notice) => {
-        if (notice.kind === 'ready') report({ kind: 'recovered', connection: name })
-        else report({ kind: 'connectionLost', connection: name, error: notice.error })
-      },
-    })
+  const connect = connector(resolved, report)
   const commands = connect('commands', false)
   const store = redisTaskStore({ connection: commands, keys })
   const workers = new Set<AsyncDisposable>()

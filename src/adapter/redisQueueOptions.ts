@@ -1,18 +1,20 @@
 import type { SchedulerLike } from 'rxjs'
 
-import type { RedisClient } from '../connection/redisClient.js'
+import { type AnyRedisClient, kindOf, type KnownClient } from '../connection/anyRedisClient.js'
+import { hashTagOf } from '../connection/hashSlot.js'
 import { InvalidOptionError } from '../errors/invalidOptionError.js'
 
 /** How lanes on Redis behave. Durations are milliseconds unless the name says otherwise. */
 export interface RedisQueueOptions {
   /**
-   * A connected client of `redis` 5 or 6. It stays the caller's: it is duplicated, never closed, reconfigured or used for
-   * commands.
+   * A connected client of `redis` 5 or 6, made by `createClient`, `createClientPool`, `createSentinel` or `createCluster`.
+   * It stays the caller's: it tells where the server is and how to sign in there, and is never closed or reconfigured.
+   * Commands go over connections of the library's own.
    */
-  client: RedisClient
+  client: AnyRedisClient
   /** Names the library's connections in `CLIENT LIST`. Not empty. */
   serviceName: string
-  /** In front of every key. With a hash tag (`{svc-a}/`) all keys lie in one slot of a cluster. @default '' */
+  /** In front of every key. With a hash tag (`{svc-a}/`) all keys lie in one slot, as a cluster needs it. @default '' */
   topicPrefix?: string
   /** @default 'runner' */
   consumerGroup?: string
@@ -53,7 +55,8 @@ export interface RedisQueueOptions {
 }
 
 /** The options with everything filled in. */
-export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'scheduler'>>> & {
+export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'client' | 'scheduler'>>> & {
+  readonly client: KnownClient
   readonly scheduler?: SchedulerLike
 }
 
@@ -66,12 +69,9 @@ export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'sc
  * resolveQueueOptions({ client, serviceName: 'svc-a' }).visibilityTimeoutMs // 60000
  */
 export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOptions => {
-  const { client, scheduler } = options
-  if (
-    typeof (client as Partial<RedisClient> | undefined)?.duplicate !== 'function' ||
-    typeof client.isReady !== 'boolean'
-  )
-    throw new InvalidOptionError('client', client, 'a client made by createClient of "redis" 5 or 6')
+  const { scheduler } = options
+  const client = kindOf(options.client)
+  if (client === undefined) throw new InvalidOptionError('client', options.client, CLIENT)
   const resolved = {
     client,
     serviceName: text('serviceName', options.serviceName),
@@ -92,26 +92,49 @@ export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOp
   }
   if (typeof resolved.topicPrefix !== 'string' || !resolved.topicPrefix.isWellFormed())
     throw new InvalidOptionError('topicPrefix', resolved.topicPrefix, 'a string of well-formed Unicode')
+  if (client.kind === 'cluster' && hashTagOf(resolved.topicPrefix) === undefined)
+    throw new InvalidOptionError('topicPrefix', resolved.topicPrefix, HASH_TAG)
   return scheduler ? { ...resolved, scheduler } : resolved
 }
 
 const DAY_MS = 86_400_000
 
+const CLIENT = 'made by createClient, createClientPool, createSentinel or createCluster of "redis" 5 or 6'
+const HASH_TAG =
+  'a prefix with a hash tag, as "{svc-a}/" is: on a cluster all keys of a runner have to lie in one slot, and several ' +
+  'runners with tags of their own spread over its nodes'
+
 /**
- * Refuses a client that is not connected: nothing would ever happen, and nobody would know why.
+ * Refuses a client that is not connected: nothing would ever happen, and nobody would know why. And one in subscriber
+ * mode, which nobody means to pass.
  *
  * @throws {InvalidOptionError}
  *
  * @example
- * checkConnected(client)
+ * checkUsable({ kind: 'single', client })
  */
-export const checkConnected = ({ isOpen }: RedisClient): void => {
-  if (!isOpen)
+export const checkUsable = ({ kind, client }: KnownClient): void => {
+  if (!client.isOpen)
     throw new InvalidOptionError(
       'client',
       'not connected',
       'a connected client: await client.connect() before the runner is resolved',
     )
+  if (kind === 'single' && isSubscriber(client))
+    throw new InvalidOptionError(
+      'client',
+      'in subscriber mode',
+      'a client for commands: pass the one that client.duplicate() made it from, or one of its own',
+    )
+}
+
+/**
+ * Under RESP 3 there is no such mode: a client may subscribe and send commands. Where nothing is set, that is what 6
+ * speaks, the first to know this command.
+ */
+const isSubscriber = (client: object): boolean => {
+  const { isPubSubActive, options } = client as { isPubSubActive?: boolean; options?: { RESP?: number } }
+  return isPubSubActive === true && (options?.RESP ?? ('commandDocs' in client ? 3 : 2)) === 2
 }
 
 const text = (option: string, value: unknown): string => {

@@ -1,19 +1,27 @@
-import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs'
+import { AsyncSubject, asyncScheduler, lastValueFrom, type SchedulerLike, Subscription, takeUntil, timer } from 'rxjs'
 
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
+import { InvalidOptionError } from '../errors/invalidOptionError.js'
+import type { LaneError } from '../errors/laneError.js'
 import { RedisRefusedError } from '../errors/redisRefusedError.js'
 import { RedisUnavailableError } from '../errors/redisUnavailableError.js'
 import { duplicateClient } from './duplicateClient.js'
+import { reconnectDelayMs } from './reconnectDelayMs.js'
 import type { RedisClient } from './redisClient.js'
+import type { ServerLocator } from './serverLocator.js'
 import { typedError } from './typedError.js'
 
-/** What happened to a connection, told once an incident. */
-export type ConnectionNotice = { kind: 'lost'; error: unknown } | { kind: 'ready' }
+/**
+ * What happened to a connection, told once an incident. `unfit`: the server is none that can be used; every command is
+ * refused with the error from now on.
+ */
+export type ConnectionNotice =
+  { kind: 'lost'; error: unknown } | { kind: 'ready' } | { kind: 'unfit'; error: InvalidOptionError }
 
 /** How a {@link Connection} behaves. Times are milliseconds. */
 export interface ConnectionOptions {
-  /** The caller's client, duplicated and otherwise left alone. */
-  template: RedisClient
+  /** Where the server is; what it finds is duplicated and otherwise left alone. */
+  server: ServerLocator
   /** What `CLIENT LIST` calls it; characters that Redis does not take in a name become `-`. */
   name?: string
   /**
@@ -25,21 +33,25 @@ export interface ConnectionOptions {
   isBlocking?: boolean
   scheduler?: SchedulerLike
   onNotice?: (notice: ConnectionNotice) => void
+  /** Looks at the server before anything else is sent. An {@link InvalidOptionError} is final. */
+  check?: (client: RedisClient) => Promise<void>
 }
 
 /**
- * One connection of the library's own: it reconnects for ever, hides no queue while Redis is away, and holds each
- * command to a deadline with one timer for all of them.
+ * One connection of the library's own: it reconnects for ever, to whichever server has the keys then, hides no queue
+ * while Redis is away, and holds each command to a deadline with one timer for all of them.
  */
 export interface Connection extends AsyncDisposable {
   readonly isReady: boolean
   /**
-   * Sends a command; those of one turn of the event loop share one write.
+   * Sends a command; those of one turn of the event loop share one write. What a cluster refuses because the slot has
+   * moved, or is on its way, is sent again within the deadline.
    *
    * @param graceMs how much longer than usual the reply may take, for commands that block
    * @throws {RedisUnavailableError} no connection within the deadline; nothing was sent
    * @throws {OutcomeUnknownError} the connection was lost, or replaced by the watchdog, after the write
    * @throws {RedisRefusedError} the server answered with an error
+   * @throws {InvalidOptionError} the server is none that can be used
    * @throws {AdapterDisposedError} after disposal
    */
   send(operation: string, args: readonly string[], graceMs?: number): Promise<unknown>
@@ -48,90 +60,164 @@ export interface Connection extends AsyncDisposable {
 }
 
 /**
- * Opens a duplicate of the template client, in the background.
+ * Opens a connection like the client that the locator finds, in the background.
  *
  * The client's own per-command timer is switched off: it costs more than the command, and covers only the time until
- * the command is written, so a half-open socket would never be noticed by it.
+ * the command is written, so a half-open socket would never be noticed by it. Its own reconnecting is switched off too:
+ * after a fail-over the way back leads elsewhere.
  *
  * @example
- * await using connection = openConnection({ template: client, deadlineMs: 5000 })
+ * await using connection = openConnection({ server: locateServer({ kind: 'single', client }, 'svc-a/'), deadlineMs: 5000 })
  * await connection.send('ping', ['PING']) // 'PONG'
  */
-export const openConnection = (options: ConnectionOptions): Connection => new DuplicatedConnection(options)
+export const openConnection = (options: ConnectionOptions): Connection => new LocatedConnection(options)
+
+/** Longer than any connect and sign-in should take; what does is given up, and tried again. */
+const OPEN_LIMIT_MS = 10_000
+
+/** A socket's life, from the search for the server to its end. */
+interface Link {
+  readonly abort: AbortController
+  template?: RedisClient
+  client?: RedisClient
+}
 
 /** A class because every command goes through it: its state is fields, not closures a command. */
-class DuplicatedConnection implements Connection {
-  private client: RedisClient
+class LocatedConnection implements Connection {
+  private link: Link | undefined
+  /** The client of the link, once it may be used. */
+  private client: RedisClient | undefined
   private isDisposed = false
   private isDown = false
+  private unfit: InvalidOptionError | undefined
+  private failures = 0
   private outstanding = 0
   private lastSign = 0
   private suspected = -1
   private graceMs = 0
   private ready: PromiseWithReject | undefined
-  private readonly watchdog: Subscription
+  private opening: Subscription | undefined
   private readonly scheduler: SchedulerLike
+  private readonly timers = new Subscription()
+  private readonly disposed$ = new AsyncSubject<void>()
 
   constructor(private readonly options: ConnectionOptions) {
     this.scheduler = options.scheduler ?? asyncScheduler
-    this.client = this.open()
-    this.watchdog = this.watch()
+    this.open()
+    this.timers.add(this.watch())
+    this.timers.add(
+      options.server.onMoved(() => {
+        this.replace()
+      }),
+    )
   }
 
   get isReady(): boolean {
-    return this.client.isReady
+    return this.client?.isReady === true
   }
 
-  async send(operation: string, args: readonly string[], graceMs = 0): Promise<unknown> {
+  async send(operation: string, args: readonly string[], graceMs = 0, until?: number, attempt = 0): Promise<unknown> {
     if (this.isDisposed) throw new AdapterDisposedError(operation)
-    if (!this.client.isReady) await this.untilReady(operation)
+    if (!this.client?.isReady) await this.untilReady(operation)
+    const { client } = this
+    if (client === undefined) throw new RedisUnavailableError(operation, 0)
     if (this.outstanding++ === 0) {
       this.lastSign = this.scheduler.now()
       this.graceMs = graceMs
     } else if (graceMs > this.graceMs) this.graceMs = graceMs
-    const { client } = this
+    let refusal: RedisRefusedError
     try {
       const reply = await client.sendCommand(args)
       this.lastSign = this.scheduler.now()
       return reply
     } catch (error) {
-      throw this.typed(operation, error, client)
+      const typed = this.typed(operation, error, client)
+      if (!isElsewhere(typed)) throw typed
+      refusal = typed
     } finally {
       this.outstanding--
     }
+    const restMs = reconnectDelayMs(attempt)
+    const deadline = until ?? this.scheduler.now() + this.options.deadlineMs
+    if (this.scheduler.now() + restMs > deadline) throw refusal
+    const rest$ = timer(restMs, this.scheduler).pipe(takeUntil(this.disposed$))
+    await lastValueFrom(rest$, { defaultValue: 0 })
+    return this.send(operation, args, graceMs, deadline, attempt + 1)
   }
 
   replace(): void {
-    if (this.isDisposed) return
-    const old = this.client
-    this.client = this.open()
-    this.drop(old)
+    if (this.isDisposed || this.unfit) return
+    const old = this.link
+    this.open()
+    if (old) this.drop(old)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.isDisposed) return
     this.isDisposed = true
     this.ready?.reject(new AdapterDisposedError('connect'))
-    this.watchdog.unsubscribe()
-    if (this.client.isReady && this.outstanding > 0 && !this.options.isBlocking) await this.finishOutstanding()
-    this.drop(this.client)
+    this.disposed$.next()
+    this.disposed$.complete()
+    const { client } = this
+    if (client?.isReady && this.outstanding > 0 && !this.options.isBlocking)
+      await this.within(this.options.deadlineMs, client.close()).catch(() => undefined) // it is dropped in any case
+    this.timers.unsubscribe()
+    if (this.link) this.drop(this.link)
   }
 
-  private open(): RedisClient {
-    const client = duplicateClient(this.options.template, this.options.name)
+  private replaceIfCurrent(client: RedisClient): void {
+    if (client !== this.client) return
+    if (this.link?.template) this.options.server.doubt(this.link.template)
+    this.replace()
+  }
+
+  /** Opens a link in place of the one there was. */
+  private open(): void {
+    this.opening?.unsubscribe()
+    const link: Link = { abort: new AbortController() }
+    this.link = link
+    this.client = undefined
+    this.within(OPEN_LIMIT_MS, this.connect(link)).then(
+      (client) => {
+        if (link !== this.link || this.isDisposed) return
+        this.client = client
+        this.noticeReady()
+      },
+      (error: unknown) => {
+        this.lose(link, error)
+      },
+    )
+  }
+
+  private async connect(link: Link): Promise<RedisClient> {
+    const { server, name, check } = this.options
+    link.template = await server.template()
+    link.abort.signal.throwIfAborted()
+    const client = (link.client = duplicateClient(link.template, { name, signal: link.abort.signal }))
     client.on('error', (error: unknown) => {
-      if (client === this.client) this.noticeDown(error)
+      this.lose(link, error)
     })
-    client.on('ready', () => {
-      // A client that was dropped while it was connecting comes up all the same.
-      if (client === this.client && !this.isDisposed) this.noticeReady()
-      else this.drop(client)
-    })
-    // A first connect that fails for good (a wrong password, say) rejects here and nowhere else.
-    client.connect().catch((error: unknown) => {
-      if (client === this.client) this.noticeDown(error)
-    })
+    await client.connect()
+    await check?.(client)
     return client
+  }
+
+  private lose(link: Link, error: unknown): void {
+    if (link !== this.link || this.isDisposed) return
+    this.link = undefined
+    this.client = undefined
+    this.drop(link)
+    if (error instanceof InvalidOptionError) {
+      this.unfit = error
+      this.ready?.reject(error)
+      this.options.onNotice?.({ kind: 'unfit', error })
+      return
+    }
+    this.noticeDown(error)
+    if (link.template) this.options.server.doubt(link.template)
+    this.opening = this.after(reconnectDelayMs(this.failures++), () => {
+      this.open()
+    })
   }
 
   private noticeDown(error: unknown): void {
@@ -141,6 +227,7 @@ class DuplicatedConnection implements Connection {
   }
 
   private noticeReady(): void {
+    this.failures = 0
     this.ready?.resolve()
     this.ready = undefined
     if (!this.isDown) return
@@ -150,19 +237,37 @@ class DuplicatedConnection implements Connection {
 
   /** One promise for all that wait; each has its own deadline, because each came at its own time. */
   private untilReady(operation: string): Promise<void> {
+    if (this.unfit) return Promise.reject(this.unfit)
     this.ready ??= promiseWithReject()
-    const { promise } = this.ready
+    return this.within(
+      this.options.deadlineMs,
+      this.ready.promise,
+      () => new RedisUnavailableError(operation, this.options.deadlineMs),
+    )
+  }
+
+  private within<T>(ms: number, promise: Promise<T>, late: () => Error = () => lateAfter(ms)): Promise<T> {
     return new Promise((resolve, reject) => {
-      const timer = this.scheduler.schedule(() => {
-        reject(new RedisUnavailableError(operation, this.options.deadlineMs))
-      }, this.options.deadlineMs)
+      const limit = this.after(ms, () => {
+        reject(late())
+      })
       promise
         .then(resolve, reject)
         .finally(() => {
-          timer.unsubscribe()
+          limit.unsubscribe()
         })
         .catch(() => undefined) // told to the caller by the line before last
     })
+  }
+
+  /** Of the timers none is left after disposal. */
+  private after(ms: number, then: () => void): Subscription {
+    const scheduled = this.scheduler.schedule(then, ms)
+    this.timers.add(scheduled)
+    scheduled.add(() => {
+      this.timers.remove(scheduled)
+    })
+    return scheduled
   }
 
   /**
@@ -173,14 +278,15 @@ class DuplicatedConnection implements Connection {
     const { deadlineMs } = this.options
     const check = (): void => {
       const allowedMs = deadlineMs + this.graceMs
-      if (this.outstanding === 0 || this.scheduler.now() - this.lastSign < allowedMs) return
+      const { client } = this
+      if (client === undefined || this.outstanding === 0 || this.scheduler.now() - this.lastSign < allowedMs) return
       // If it was the event loop that stood still, replies wait to be read: they show before the next look.
       const isFirstSuspicion = this.suspected !== this.lastSign
       this.suspected = this.lastSign
       if (isFirstSuspicion) return
       this.noticeDown(new Error(`no reply for ${String(allowedMs)} ms`))
       this.lastSign = this.scheduler.now()
-      this.replace()
+      this.replaceIfCurrent(client)
     }
     return this.scheduler.schedule(function () {
       check()
@@ -188,33 +294,34 @@ class DuplicatedConnection implements Connection {
     }, deadlineMs / 4)
   }
 
-  private async finishOutstanding(): Promise<void> {
-    let timer: Subscription | undefined
-    const timeout = new Promise<void>((resolve) => {
-      timer = this.scheduler.schedule(() => {
-        resolve()
-      }, this.options.deadlineMs)
-    })
-    await Promise.race([this.client.close().catch(() => undefined), timeout])
-    timer?.unsubscribe()
-  }
-
-  private drop(client: RedisClient): void {
+  private drop({ client, abort }: Link): void {
     try {
-      client.destroy()
+      client?.destroy()
     } catch {
       // A client that is closed already says so by throwing, which is what was wanted.
     }
+    abort.abort()
   }
 
-  private typed(operation: string, error: unknown, client: RedisClient): Error {
+  private typed(operation: string, error: unknown, client: RedisClient): LaneError {
     const typed = typedError(operation, error)
-    // After a fail-over the socket may well still lead to the old primary, which is a replica now. The first of the
-    // commands that it refuses replaces it.
-    if (typed instanceof RedisRefusedError && typed.reply === 'READONLY' && client === this.client) this.replace()
+    // After a fail-over the socket may well still lead to the old primary, which is a replica now, or to a node that has
+    // the slot no longer. The first of the commands that it refuses replaces it.
+    if (typed instanceof RedisRefusedError && LEADS_ELSEWHERE.has(typed.reply)) this.replaceIfCurrent(client)
     return typed
   }
 }
+
+const LEADS_ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'MOVED', 'CLUSTERDOWN'])
+
+/**
+ * A cluster refused the command before anything of it was done. While a slot moves, no node has all of its keys, so there
+ * is none that could be asked instead (`ASK`): the command has to wait.
+ */
+const isElsewhere = (error: LaneError): error is RedisRefusedError =>
+  error instanceof RedisRefusedError && /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN)$/.test(error.reply)
+
+const lateAfter = (ms: number): Error => new Error(`took longer than ${String(ms)} ms`)
 
 interface PromiseWithReject {
   promise: Promise<void>

@@ -1,26 +1,31 @@
-import { reconnectDelayMs } from './reconnectDelayMs.js'
 import type { RedisClient } from './redisClient.js'
+import { socketOf } from './socketOf.js'
+
+/** How a duplicate differs from its template, besides what it always does. */
+export interface DuplicateClientOptions {
+  /** What `CLIENT LIST` calls it; characters that Redis does not take in a name become `-`. */
+  readonly name?: string | undefined
+  /** Ends its socket at once, also one that is still being opened, which `destroy` does not reach. */
+  readonly signal?: AbortSignal
+}
 
 /**
  * A client like the template, not yet connected, with what the library needs to be otherwise:
  *
  * - no per-command timer: it costs more than the command, and covers only the time until the command is written;
  * - no queue while there is no connection: what cannot be sent is refused;
- * - it reconnects for ever, with growing and partly random pauses;
- * - nothing of its own that speaks on, or gives up, a connection which is blocked on purpose.
- *
- * @param name what \`CLIENT LIST\` calls it; characters that Redis does not take in a name become \`-\`
+ * - it lives as long as its socket: whoever connects again decides where to;
+ * - nothing of its own that speaks on, or gives up, a connection which is blocked on purpose, and no cache.
  *
  * @example
- * const reader = duplicateClient(client, 'svc-a:reader')
+ * const reader = duplicateClient(client, { name: 'svc-a:reader' })
  */
-export const duplicateClient = (template: RedisClient, name?: string): RedisClient =>
+export const duplicateClient = (template: RedisClient, { name, signal }: DuplicateClientOptions = {}): RedisClient =>
   template.duplicate({
     commandOptions: { timeout: undefined },
     disableOfflineQueue: true,
     pingInterval: undefined,
-    socket: { ...socketOf(template), socketTimeout: undefined, reconnectStrategy: reconnectDelayMs },
+    clientSideCache: undefined,
+    socket: { ...socketOf(template), socketTimeout: undefined, reconnectStrategy: false, ...(signal && { signal }) },
     ...(name !== undefined && { name: name.replace(/[^!-~]/g, '-') }),
   })
-
-const socketOf = (client: RedisClient): object => (client as { options?: { socket?: object } }).options?.socket ?? {}

@@ -5,13 +5,13 @@ import { lastValueFrom, type Observable } from 'rxjs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { redisQueueAdapter } from '../../src/adapter/redisQueueAdapter.js'
-import { openConnection } from '../../src/connection/connection.js'
 import { defineRedisTaskRunner, RedisRefusedError } from '../../src/index.js'
 import { keys } from '../../src/keys/keys.js'
 import { lane } from '../../src/keys/lane.js'
 import type { LanePort } from '../../src/port/lanePort.js'
 import { redisLanePort } from '../../src/redis/redisLanePort.js'
 import { Turns } from '../../src/redis/turns.js'
+import { connectTo } from '../support/connectTo.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { startRedisServer } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
@@ -24,7 +24,7 @@ const mail = lane('mail', 1)
 const jointPort = async (): Promise<{ port: LanePort; joint: JointSteps; prefix: string }> => {
   const client = await connectClient()
   const prefix = uniquePrefix('recovery')
-  const commands = openConnection({ template: client, deadlineMs: 5_000 })
+  const commands = connectTo(client)
   const adapter = redisQueueAdapter({ client, serviceName: 'test', topicPrefix: prefix })
   const joint = adapter.joint?.(adapter.store)
   if (!joint) throw new Error('the adapter has no joint steps for its own store')
@@ -177,7 +177,7 @@ describe('connections', () => {
     await using server = await startRedisServer()
     const client = await connectClient({ url: server.url })
     for (let n = 0; n < 10; n++) {
-      const connection = openConnection({ template: client, deadlineMs: 1_000, name: 'dropped' })
+      const connection = connectTo(client, { deadlineMs: 1_000, name: 'dropped' })
       if (n % 2) connection.replace()
       await connection[Symbol.asyncDispose]()
     }

@@ -21,7 +21,8 @@ export interface ConnectClientOptions extends Settings {
   readonly onFinished?: (close: () => void) => void
 }
 
-const defaultMajor = (): 5 | 6 => {
+/** The major version that this run is about: that of `REDIS_CLIENT_MAJOR`, or 6. */
+export const defaultMajor = (): 5 | 6 => {
   const major = process.env['REDIS_CLIENT_MAJOR'] || '6'
   if (major !== '5' && major !== '6') throw new Error(`REDIS_CLIENT_MAJOR has to be 5 or 6, not ${major}`)
   return major === '5' ? 5 : 6

@@ -1,3 +1,3 @@
-export { connectClient, type ConnectClientOptions, type TestClient } from './connectClient.js'
+export { connectClient, type ConnectClientOptions, defaultMajor, type TestClient } from './connectClient.js'
 export { redisUrl } from './redisUrl.js'
 export { uniquePrefix } from './uniquePrefix.js'

@@ -8,20 +8,24 @@ import {
 } from '@furystack/task-runner'
 import { onTestFinished } from 'vitest'
 
-import type { RedisTaskRunner, RedisTaskRunnerOptions } from '../../src/index.js'
+import type { AnyRedisClient, RedisTaskRunner, RedisTaskRunnerOptions } from '../../src/index.js'
 import { defineRedisTaskRunner } from '../../src/index.js'
 import { connectClient, type TestClient, uniquePrefix } from './redis.js'
 
-/** A service as an application has it: an injector, a client, and the runner bound to them. */
-export interface Service {
+/** A service as an application has it: an injector, and the runner bound to it over a client. */
+export interface ServiceOnClient {
   readonly injector: Injector
-  readonly client: TestClient
   readonly runner: RedisTaskRunner
   readonly prefix: string
   /** What the runner reported as its own trouble. */
   readonly troubles: Array<{ operation: string; error: unknown }>
   readonly work: (handlers: AnyTaskHandlerDescriptor[], options?: { concurrency?: number; tags?: string[] }) => Worker
   readonly dispose: () => Promise<void>
+}
+
+/** The same with the client that was made for it. */
+export interface Service extends ServiceOnClient {
+  readonly client: TestClient
 }
 
 export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {
@@ -33,15 +37,23 @@ export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {
 /** Starts a service that ends with its test. */
 export const startService = async ({ prefix, url, major, ...options }: ServiceOptions = {}): Promise<Service> => {
   const client = await connectClient({ ...(url && { url }), ...(major && { major }) })
+  return { client, ...serviceOn(client, prefix ?? uniquePrefix('service'), options) }
+}
+
+/** A service over a client of any kind, which ends with its test. */
+export const serviceOn = (
+  client: AnyRedisClient,
+  topicPrefix: string,
+  options: Partial<RedisTaskRunnerOptions> = {},
+): ServiceOnClient => {
   const injector = createInjector()
-  const topicPrefix = prefix ?? uniquePrefix('service')
   injector.bind(BlobStore, () => new InMemoryBlobStore())
   injector.bind(
     TaskRunner,
     // Several of these share one Redis, with updates that stay in their own process.
     defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix, capabilityCheck: 'off', ...options }),
   )
-  const troubles: Service['troubles'] = []
+  const troubles: ServiceOnClient['troubles'] = []
   injector.get(TaskRunnerTelemetryToken).addListener('onTaskRunnerError', (trouble) => troubles.push(trouble))
   const runner = injector.get(TaskRunner) as RedisTaskRunner
 
@@ -50,7 +62,6 @@ export const startService = async ({ prefix, url, major, ...options }: ServiceOp
   onTestFinished(dispose)
   return {
     injector,
-    client,
     runner,
     prefix: topicPrefix,
     troubles,

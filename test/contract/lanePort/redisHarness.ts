@@ -3,10 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { lastValueFrom } from 'rxjs'
 import { onTestFinished } from 'vitest'
 
-import { type Connection, openConnection } from '../../../src/connection/connection.js'
+import type { Connection } from '../../../src/connection/connection.js'
 import { keys as keysOf } from '../../../src/keys/keys.js'
 import { redisLanePort } from '../../../src/redis/redisLanePort.js'
 import { Turns } from '../../../src/redis/turns.js'
+import { connectTo } from '../../support/connectTo.js'
 import { connectClient, uniquePrefix } from '../../support/redis.js'
 import type { HarnessOptions, LanePortHarness } from './harness.js'
 
@@ -23,7 +24,7 @@ export const redisHarness = async ({ idempotencyTtlSec = 60 }: HarnessOptions = 
   const client = await connectClient()
   const keys = keysOf(uniquePrefix('lane-port'))
   const open = (isBlocking: boolean): Connection => {
-    const connection = openConnection({ template: client, deadlineMs: 5_000, isBlocking })
+    const connection = connectTo(client, { isBlocking })
     onTestFinished(() => connection[Symbol.asyncDispose]())
     return connection
   }

@@ -1,0 +1,45 @@
+import { type Connection, openConnection } from '../connection/connection.js'
+import { locateServer } from '../connection/locateServer.js'
+import { serverCheck } from '../connection/serverCheck.js'
+import type { Report } from '../events/laneEvent.js'
+import { keys } from '../keys/keys.js'
+import type { ResolvedQueueOptions } from './redisQueueOptions.js'
+
+/** Opens a connection of an adapter. */
+export type Connect = (name: string, isBlocking: boolean) => Connection
+
+/**
+ * Makes what opens the connections of one adapter: they look for the server together, and look at it once.
+ *
+ * A server that is none to be used is told by every command. A process that only works sends none of its own, so it is
+ * told by a warning of the process, too.
+ *
+ * @example
+ * const connect = connector(resolveQueueOptions(options), report)
+ * const commands = connect('commands', false)
+ */
+export const connector = (options: ResolvedQueueOptions, report: Report): Connect => {
+  const { client, commandDeadlineMs: deadlineMs, scheduler, serviceName, topicPrefix } = options
+  const server = locateServer(client, keys(topicPrefix).root)
+  const check = serverCheck(client.kind)
+  let hasWarned = false
+  return (name, isBlocking) =>
+    openConnection({
+      server,
+      check,
+      name: name === '' ? serviceName : `${serviceName}:${name}`,
+      deadlineMs,
+      isBlocking,
+      ...(scheduler && { scheduler }),
+      onNotice: (notice) => {
+        if (notice.kind === 'ready') {
+          report({ kind: 'recovered', connection: name })
+          return
+        }
+        report({ kind: 'connectionLost', connection: name, error: notice.error })
+        if (notice.kind === 'lost' || hasWarned) return
+        hasWarned = true
+        process.emitWarning(notice.error.message, 'RedisTaskRunnerWarning')
+      },
+    })
+}

@@ -1,0 +1,18 @@
+import type { RedisClient } from './redisClient.js'
+
+/**
+ * The part of a Sentinel client that this library uses: it tells which server is the primary, and how to sign in there.
+ * Commands go over connections of the library's own.
+ *
+ * @example
+ * import { createSentinel } from 'redis'
+ * const client: RedisSentinel = createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'sentinel-1', port: 26379 }] })
+ */
+export interface RedisSentinel {
+  readonly isOpen: boolean
+  getMasterNode(): { readonly host: string; readonly port: number } | undefined
+  /** What every command of a Sentinel client goes through; it looks for the primary when that is not there. */
+  _execute<T>(isReadonly: boolean | undefined, task: (client: RedisClient) => Promise<T>): Promise<T>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+}

@@ -1,0 +1,18 @@
+import type { RedisClient } from './redisClient.js'
+
+/**
+ * Knows which server has the keys at the moment, and what a client for it looks like. One serves all connections of an
+ * adapter, so that they look for it together.
+ */
+export interface ServerLocator {
+  /**
+   * A client that has the address and the credentials of the server; it is duplicated, and otherwise left alone.
+   *
+   * Rejects when the server is not known at the moment, which may change.
+   */
+  template(): Promise<RedisClient>
+  /** A connection that was made from this template was lost, or its server sent the command elsewhere. */
+  doubt(template: RedisClient): void
+  /** Tells when another server has taken over. Returns what ends that. */
+  onMoved(listener: () => void): () => void
+}

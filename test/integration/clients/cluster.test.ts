@@ -1,0 +1,58 @@
+import { createCluster } from 'redis'
+import { createCluster as createCluster5 } from 'redis-v5'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+import { hashSlot } from '../../../src/connection/hashSlot.js'
+import { exercise, exercises, submitUntilTaken } from '../../support/exercise.js'
+import { defaultMajor, uniquePrefix } from '../../support/redis.js'
+import { serviceOn } from '../../support/service.js'
+import { type ClusterSetup, startCluster } from '../../support/startCluster.js'
+import { until } from '../../support/until.js'
+
+const clusterClient = async (cluster: ClusterSetup) => {
+  const options = { rootNodes: cluster.primaries.map(({ url }) => ({ url })) }
+  const client = defaultMajor() === 5 ? createCluster5(options) : createCluster(options)
+  client.on('error', () => undefined)
+  await client.connect()
+  onTestFinished(() => client.destroy())
+  return client
+}
+
+describe('a cluster', () => {
+  it('is used, also while the slot moves', { timeout: 60_000 }, async () => {
+    const cluster = await startCluster()
+    const prefix = `{${uniquePrefix('cluster')}}/`
+    const slot = hashSlot(prefix)
+    const from = cluster.ownerOf(slot)
+    const to = cluster.primaries.find((node) => node !== from) ?? from
+    for (const key of [prefix, `${prefix}x`, '', 'a', '{}a', 'a{b}c', 'ä{é}', '{a}{b}', 'a}{b', '{{a}}', 'x'.repeat(99)])
+      expect(await from.client.sendCommand(['CLUSTER', 'KEYSLOT', key])).toBe(hashSlot(key))
+
+    const service = serviceOn(await clusterClient(cluster), prefix, { concurrencyLimits: { double: 2 } })
+    service.work(exercises)
+    await exercise(service)
+
+    await cluster.beginMove(slot, from, to)
+    const submitting = Promise.all([1, 2, 3].map((n) => submitUntilTaken(service, n)))
+    await until(async () => (await from.client.info('errorstats')).includes('errorstat_TRYAGAIN'), {
+      description: 'a command came while the slot was on its way',
+    })
+    await cluster.endMove(slot, from, to)
+    expect(await submitting).toEqual([2, 4, 6])
+    await exercise(service)
+    expect(await from.client.sendCommand(['CLUSTER', 'COUNTKEYSINSLOT', String(slot)])).toBe(0)
+    expect(service.troubles).toEqual([])
+  })
+
+  it('is followed when a replica takes over', { timeout: 60_000 }, async () => {
+    const cluster = await startCluster({ withReplicas: true })
+    const prefix = `{${uniquePrefix('cluster')}}/`
+    const owner = cluster.ownerOf(hashSlot(prefix))
+    const service = serviceOn(await clusterClient(cluster), prefix)
+    service.work(exercises)
+    await exercise(service)
+    await owner.kill('SIGKILL')
+    expect(await submitUntilTaken(service, 21)).toBe(42)
+    await exercise(service)
+  })
+})
