@@ -13,7 +13,7 @@ export interface DuplicateClientOptions {
  * A client like the template, not yet connected, with what the library needs to be otherwise:
  *
  * - no per-command timer: it costs more than the command, and covers only the time until the command is written;
- * - no queue while there is no connection: what cannot be sent is refused;
+ * - no queue while there is no connection: what cannot be sent is refused; and no limit to what is on its way;
  * - it lives as long as its socket: whoever connects again decides where to;
  * - nothing of its own that speaks on, or gives up, a connection which is blocked on purpose, and no cache.
  *
@@ -24,8 +24,10 @@ export const duplicateClient = (template: RedisClient, { name, signal }: Duplica
   template.duplicate({
     commandOptions: { timeout: undefined },
     disableOfflineQueue: true,
+    commandsQueueMaxLength: undefined,
     pingInterval: undefined,
     clientSideCache: undefined,
+    emitInvalidate: undefined,
     socket: { ...socketOf(template), socketTimeout: undefined, reconnectStrategy: false, ...(signal && { signal }) },
     ...(name !== undefined && { name: name.replace(/[^!-~]/g, '-') }),
   })

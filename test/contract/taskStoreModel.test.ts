@@ -2,9 +2,9 @@ import { isTerminalStatus, MemoryTaskStore, type StoredTask, type TaskStore } fr
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { openConnection } from '../../src/connection/connection.js'
 import { keys } from '../../src/keys/keys.js'
 import { redisTaskStore } from '../../src/redis/redisTaskStore.js'
+import { connectTo } from '../support/connectTo.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { ALL, anySteps, type Side, told, toldRow, unqueuedIn } from './taskStore/storeSteps.js'
 
@@ -43,7 +43,7 @@ const rowsOf = async ({ store }: Side): Promise<Map<string, StoredTask>> => {
 describe('the rows in memory and those in Redis', () => {
   it('go through the same transitions, whatever three workers do to them', async () => {
     const client = await connectClient()
-    await using connection = openConnection({ template: client, deadlineMs: 5_000 })
+    await using connection = connectTo(client)
     await fc.assert(
       fc.asyncProperty(anySteps, async (steps) => {
         const memory = sideOf(new MemoryTaskStore())

@@ -2,9 +2,9 @@ import { defineTaskHandler } from '@furystack/task-runner'
 import { describe, expect, it } from 'vitest'
 
 import { LaneError, OutcomeUnknownError, RedisUnavailableError } from '../../src/index.js'
-import { startRedisServer } from '../support/redisServer.js'
+import { serverOfTest } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
-import { startTcpProxy } from '../support/tcpProxy.js'
+import { proxyOfTest } from '../support/tcpProxy.js'
 import { until } from '../support/until.js'
 
 const double = defineTaskHandler({
@@ -23,7 +23,7 @@ const resultOf = async (get: () => Promise<{ status: string; result?: unknown } 
 
 describe('a Redis that goes away and comes back', () => {
   it('refuses calls within the deadline with a typed error, and goes on by itself afterwards', async () => {
-    await using server = await startRedisServer({ persistent: true })
+    const server = await serverOfTest({ persistent: true })
     const { runner, work } = await startService({ url: server.url, commandDeadlineMs: 500 })
     const seen: string[] = []
     runner.events$.subscribe((event) => seen.push(event.kind))
@@ -53,7 +53,7 @@ describe('a Redis that goes away and comes back', () => {
   })
 
   it('goes on after the server lost all its data', async () => {
-    await using server = await startRedisServer()
+    const server = await serverOfTest()
     const { runner, work, client } = await startService({ url: server.url })
     work([double])
     const before = await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
@@ -68,7 +68,7 @@ describe('a Redis that goes away and comes back', () => {
 
 describe('a server that becomes a replica and a primary again', () => {
   it('refuses with a typed error, on few connections, and is used again afterwards', async () => {
-    await using server = await startRedisServer()
+    const server = await serverOfTest()
     const { runner, client, work } = await startService({ url: server.url })
     work([double])
     const before = await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
@@ -98,8 +98,8 @@ describe('a server that becomes a replica and a primary again', () => {
 
 describe('a connection that stands still', () => {
   it('replaces a half-open connection for commands, and the caller learns that the outcome is unknown', async () => {
-    await using server = await startRedisServer()
-    await using proxy = await startTcpProxy({ targetPort: server.port })
+    const server = await serverOfTest()
+    const proxy = await proxyOfTest(server.port)
     const { runner } = await startService({ url: proxy.url, commandDeadlineMs: 400 })
     await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
 
@@ -118,8 +118,8 @@ describe('a connection that stands still', () => {
   })
 
   it('replaces a half-open connection for waiting, and takes the next task', async () => {
-    await using server = await startRedisServer()
-    await using proxy = await startTcpProxy({ targetPort: server.port })
+    const server = await serverOfTest()
+    const proxy = await proxyOfTest(server.port)
     const worker = await startService({ url: proxy.url, commandDeadlineMs: 400, prefix: 'half-open/' })
     const submitter = await startService({ url: server.url, prefix: 'half-open/' })
     worker.work([double])
@@ -141,8 +141,8 @@ describe('a connection that stands still', () => {
   })
 
   it('survives having its connections cut again and again', async () => {
-    await using server = await startRedisServer()
-    await using proxy = await startTcpProxy({ targetPort: server.port })
+    const server = await serverOfTest()
+    const proxy = await proxyOfTest(server.port)
     const worker = await startService({ url: proxy.url, prefix: 'cut/', visibilityTimeoutMs: 500 })
     const submitter = await startService({ url: server.url, prefix: 'cut/' })
     worker.work([double])
@@ -159,7 +159,7 @@ describe('a connection that stands still', () => {
 
 describe('shutting down while Redis is away', () => {
   it('ends within its deadlines', async () => {
-    await using server = await startRedisServer()
+    const server = await serverOfTest()
     const { dispose, work } = await startService({ url: server.url, commandDeadlineMs: 300 })
     work([double])
     await server.kill('SIGKILL')

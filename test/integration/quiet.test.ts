@@ -1,7 +1,7 @@
 import { defineTaskHandler } from '@furystack/task-runner'
 import { expect, it } from 'vitest'
 
-import { startRedisServer } from '../support/redisServer.js'
+import { serverOfTest } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
 import { until } from '../support/until.js'
 
@@ -32,7 +32,7 @@ it.each([
 ])(
   'an idle worker is quiet %s, whatever its slots and lanes',
   async (_name, options, perSecond) => {
-    await using server = await startRedisServer()
+    const server = await serverOfTest()
     const service = await startService({ url: server.url, ...options })
     let ran = 0
     const handlers = Array.from({ length: 30 }, (_, n) =>

@@ -13,7 +13,7 @@ import { redisLanePort } from '../../src/redis/redisLanePort.js'
 import { Turns } from '../../src/redis/turns.js'
 import { connectTo } from '../support/connectTo.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
-import { startRedisServer } from '../support/redisServer.js'
+import { serverOfTest } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
 import { until } from '../support/until.js'
 
@@ -174,7 +174,7 @@ describe('connections', () => {
     (await client.sendCommand<string>(['CLIENT', 'LIST'])).split(`name=${name}`).length - 1
 
   it('that are dropped while they are being opened do not stay', async () => {
-    await using server = await startRedisServer()
+    const server = await serverOfTest()
     const client = await connectClient({ url: server.url })
     for (let n = 0; n < 10; n++) {
       const connection = connectTo(client, { deadlineMs: 1_000, name: 'dropped' })
@@ -188,7 +188,7 @@ describe('connections', () => {
   })
 
   it('are not left behind by a runner that could not be made', async () => {
-    await using server = await startRedisServer()
+    const server = await serverOfTest()
     const client = await connectClient({ url: server.url })
     const injector = createInjector()
     injector.bind(BlobStore, () => new InMemoryBlobStore())
@@ -219,7 +219,7 @@ describe('connections', () => {
 
 describe('a worker that stops while Redis is away', () => {
   it('does not try to settle for as long as the visibility lasts', async () => {
-    const server = await startRedisServer()
+    const server = await serverOfTest()
     const { dispose, work, runner } = await startService({ url: server.url, commandDeadlineMs: 300 })
     let started = false
     work([

@@ -2,7 +2,7 @@ import { defineTaskHandler } from '@furystack/task-runner'
 import { expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
-import { startRedisServer } from '../support/redisServer.js'
+import { serverOfTest } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
 
 const TASKS = 300
@@ -11,7 +11,7 @@ const readsOf = async (client: Awaited<ReturnType<typeof startService>>['client'
   Number(/total_reads_processed:(\d+)/.exec(await client.info('stats'))?.[1])
 
 it('costs one round trip a task at one slot: the settlement and the next claim share a write', async () => {
-  await using server = await startRedisServer()
+  const server = await serverOfTest()
   const { runner, client, work } = await startService({ url: server.url })
   const done = deferred<undefined>()
   let ran = 0

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
 import { freePort } from './freePort.js'
 import { proxyGate } from './proxyGate.js'
 import { pump } from './pump.js'
@@ -108,4 +109,11 @@ export const startTcpProxy = async ({ targetPort, port: wanted }: TcpProxyOption
     stop,
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** A proxy that ends with its test, after whatever was started later and is ended by the test. */
+export const proxyOfTest = async (targetPort: number): Promise<TcpProxy> => {
+  const proxy = await startTcpProxy({ targetPort })
+  onTestFinished(proxy.stop)
+  return proxy
 }

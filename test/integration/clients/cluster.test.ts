@@ -25,7 +25,19 @@ describe('a cluster', () => {
     const slot = hashSlot(prefix)
     const from = cluster.ownerOf(slot)
     const to = cluster.primaries.find((node) => node !== from) ?? from
-    for (const key of [prefix, `${prefix}x`, '', 'a', '{}a', 'a{b}c', 'ä{é}', '{a}{b}', 'a}{b', '{{a}}', 'x'.repeat(99)])
+    for (const key of [
+      prefix,
+      `${prefix}x`,
+      '',
+      'a',
+      '{}a',
+      'a{b}c',
+      'ä{é}',
+      '{a}{b}',
+      'a}{b',
+      '{{a}}',
+      'x'.repeat(99),
+    ])
       expect(await from.client.sendCommand(['CLUSTER', 'KEYSLOT', key])).toBe(hashSlot(key))
 
     const service = serviceOn(await clusterClient(cluster), prefix, { concurrencyLimits: { double: 2 } })
