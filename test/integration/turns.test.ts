@@ -3,13 +3,13 @@ import { firstValueFrom, type Observable } from 'rxjs'
 import { expect, it, onTestFinished } from 'vitest'
 
 import type { Claim } from '../../src/claim/claim.js'
-import { openConnection } from '../../src/connection/connection.js'
 import { RedisRefusedError } from '../../src/errors/redisRefusedError.js'
 import { keys as keysOf } from '../../src/keys/keys.js'
 import { lane } from '../../src/keys/lane.js'
 import { redisLanePort } from '../../src/redis/redisLanePort.js'
 import { Turns } from '../../src/redis/turns.js'
 import { createTasks } from '../../src/scripts/createTasks.js'
+import { connectTo } from '../support/connectTo.js'
 import { connectClient } from '../support/connectClient.js'
 import { uniquePrefix } from '../support/uniquePrefix.js'
 
@@ -24,7 +24,7 @@ const ask = <T>(reply$: Observable<T>): Promise<T> => firstValueFrom(reply$)
 const setUp = async (count: number) => {
   const client = await connectClient()
   const keys = keysOf(uniquePrefix('turns'))
-  const connection = openConnection({ template: client, deadlineMs: 5_000 })
+  const connection = connectTo(client)
   onTestFinished(() => connection[Symbol.asyncDispose]())
   const setting = { keys, group: 'runner', isJoint: true }
   const turns = new Turns(connection, keys, setting)
