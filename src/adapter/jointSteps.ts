@@ -7,6 +7,7 @@ import type { Turns } from '../redis/turns.js'
 import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
 import { createTasks } from '../scripts/createTasks.js'
+import { expireTasks } from '../scripts/expireTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
@@ -34,6 +35,7 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
     submitMany: (inputs) => createTasks(connection, keys, group, inputs, true),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, group, input),
+    expireTasks: ({ limit }) => expireTasks(connection, keys, group, limit),
     spawn: (input) => spawnChild(connection, keys, group, input),
 
     finish: async (claimed, input) => {

@@ -24,6 +24,7 @@ import type { Lane } from './lane.js'
  * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
  * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
+ * | `deadlines` | sorted set | tasks that have yet to begin and when they have to, in epoch ms |
  * | `leader:<role>` | string with expiry | which process does the periodic work of that name at the moment |
  * | `dead` | stream, about 10000 | entries that could not be read, with their raw fields |
  */
@@ -34,6 +35,7 @@ export interface Keys {
   readonly scheduleBell: string
   readonly leases: string
   readonly unqueued: string
+  readonly deadlines: string
   queue(lane: Lane): string
   bell(lane: Lane): string
   capBell(type: string): string
@@ -58,6 +60,7 @@ export const keys = (prefix: string): Keys => {
     scheduleBell: `${root}bell`,
     leases: `${root}leases`,
     unqueued: `${root}unqueued`,
+    deadlines: `${root}deadlines`,
     queue: (lane) => `${root}queue:${lane.name}`,
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,

@@ -90,7 +90,7 @@ const settle = async (options: RedisLanePortOptions, claim: Claim, settlement: S
   if (settlement.kind !== 'requeue' || begun?.kind !== 'begun')
     return settleEntry(commands, keys, group, claim, settlement)
   const { delayMs = 0, notBefore } = settlement
-  const result = await release(options, claim, begun, notBefore === undefined ? delayMs : notBefore - Date.now())
+  const result = await release(options, claim, begun, notBefore === undefined ? delayMs : notBefore - Date.now(), false)
   return result.kind === 'finished' ? 'settled' : 'lost'
 }
 
@@ -99,14 +99,17 @@ const release = (
   claim: Claim,
   { attempt, at: startedAt }: BeginResult & { kind: 'begun' },
   delayMs: number,
+  unstarted: boolean,
 ): Promise<FinishResult> => {
   const { taskId, workerId } = claim
-  const outcome = { kind: 'released', delayMs: Math.max(0, delayMs) } as const
+  const outcome = { kind: 'released', delayMs: Math.max(0, delayMs), unstarted } as const
   return turns.finish({ claim, input: { taskId, attempt, workerId, startedAt, outcome } })
 }
 
 const handBack = async (options: RedisLanePortOptions, claim: Claim): Promise<void> => {
-  await settle(options, claim, { kind: 'requeue' })
+  const { begun } = claim
+  if (begun?.kind === 'begun') await release(options, claim, begun, 0, true)
+  else await settle(options, claim, { kind: 'requeue' })
 }
 
 const lanesOf = (reply: unknown): Lane[] => {

@@ -6,6 +6,7 @@ import { beginAttempt } from '../scripts/beginAttempt.js'
 import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
 import { expireAttempts } from '../scripts/expireAttempts.js'
+import { expireTasks } from '../scripts/expireTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
 import { leadRole } from '../scripts/leadRole.js'
@@ -60,6 +61,7 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
       return stored ? [{ ...stored, ...(parent && { parent }) }] : []
     })
   },
+  expireTasks: ({ limit }) => expireTasks(connection, keys, NO_GROUP, limit),
   lead: (input) => leadRole(connection, keys, input),
   resign: (input) => resignRole(connection, keys, input),
 })

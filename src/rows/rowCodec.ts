@@ -32,7 +32,8 @@ import { textFields, textOf } from './textFields.js'
  * | `by` | submitter | | `tg` | tags, JSON |
  * | `rp` | retention policy, JSON, unless it is the default | | `oc` | children that have not ended |
  * | `ln` | name of the lane, of a draft or while waiting | | `w` | awaited children, JSON, while waiting |
- * | `st` | steps have been recorded | | | |
+ * | `st` | steps have been recorded | | `sb` | start before |
+ * | `us` | attempts that were given back before a handler had them | | | |
  *
  * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
  * are not stored; the rest lie in the list `row:<id>:events`, and the ids of the children in `row:<id>:children`.
@@ -44,6 +45,7 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
   }
   if (input.payloadJson !== undefined) fields.push(...textFields('p', input.payloadJson))
   add('n', input.notBefore === undefined ? undefined : String(input.notBefore))
+  add('sb', input.startBefore === undefined ? undefined : String(input.startBefore))
   add('k', input.idempotencyKey)
   add('pa', input.parentTaskId)
   add('by', input.submittedBy)
@@ -84,6 +86,7 @@ export const decodeRow = (
   if (row.has('r')) task.result = parse(textOf(row, 'r'))
   if (row.has('e')) task.error = parse(row.get('e')) as TaskError
   if (row.has('n')) task.notBefore = iso(row.get('n'))
+  if (row.has('sb')) task.startBefore = iso(row.get('sb'))
   const resumeToken = row.get('w')
   if (resumeToken !== undefined) task.resumeToken = resumeToken
   if (row.has('x')) task.terminalAt = iso(row.get('x'))

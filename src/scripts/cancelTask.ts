@@ -63,6 +63,7 @@ if word == 'cancelled' then
   if member then redis.call('ZREM', schedule, member) end
   redis.call('ZREM', root .. 'unqueued', ARGV[1])
   redis.call('ZREM', root .. 'leases', ARGV[1])
+  redis.call('ZREM', root .. 'deadlines', ARGV[1])
   parent = endTask(root, ARGV[4], ARGV[1], 'cancelled')
 end
 return { now, word, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':children', 0, -1), parent }

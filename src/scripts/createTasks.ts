@@ -25,8 +25,8 @@ const MAX_TASKS = 500
  * KEYS: 1 root, then for each task: the lane's stream, the idempotency lease (the stream again without a key).
  * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
  * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
- * length of the lease in ms ('' for ever), whether the key may be taken from a task without success ('1' or ''), number of
- * the arguments that follow, the row's fields and values.
+ * length of the lease in ms ('' for ever), whether the key may be taken from a task without success ('1' or ''), start
+ * before (epoch ms, '' for no limit), number of the arguments that follow, the row's fields and values.
  * Returns: now, then for each task 'created', the id and the parent's type ('' for none), or 'exists', the id, the row,
  * its events and children;
  * or now, then only 'refused', the parent and its status ('' if there is none).
@@ -61,7 +61,7 @@ for i = 1, (#KEYS - 1) / 2 do
     parents[parent] = kind
   end
   tasks[i] = { taskId, at }
-  at = at + 11 + tonumber(ARGV[at + 10])
+  at = at + 12 + tonumber(ARGV[at + 11])
 end
 
 local replies = { now }
@@ -72,8 +72,8 @@ for i, task in ipairs(tasks) do
     replies[i + 1] = { 'exists', taskId, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':events', 0, -1),
       redis.call('LRANGE', row .. ':children', 0, -1) }
   else
-    local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, count =
-      unpack(ARGV, first, first + 10)
+    local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, count =
+      unpack(ARGV, first, first + 11)
     if taskId ~= givenId then
       local from, to = string.find(member, givenId, 1, true)
       member = string.sub(member, 1, from - 1) .. taskId .. string.sub(member, to + 1)
@@ -87,7 +87,7 @@ for i, task in ipairs(tasks) do
         enqueue(root, group, lane, taskId, kind, version)
       end
     end
-    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 11, first + 10 + count))
+    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 12, first + 11 + count))
     if status == 'draft' then
       redis.call('HSET', row, 'm', member, 'ln', lane)
     elseif withEntry == '' then
@@ -96,6 +96,7 @@ for i, task in ipairs(tasks) do
       redis.call('HSET', row, 'm', parked)
     end
     if KEYS[2 * i + 1] ~= KEYS[2 * i] then holdKey(root, KEYS[2 * i + 1], taskId, leaseMs) end
+    if startBefore ~= '' and status == 'pending' then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
     if parent ~= '' then addChild(root, parent, taskId, kind) end
     replies[i + 1] = { 'created', taskId, parents[parent] or '' }
   end
@@ -161,13 +162,22 @@ const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
   const scriptKeys = [keys.root]
   const args: string[] = []
   for (const input of inputs) {
-    const { id, type, handlerVersion, status, notBefore = 0, idempotencyKey, parentTaskId = '' } = input
+    const {
+      id,
+      type,
+      handlerVersion,
+      status,
+      notBefore = 0,
+      startBefore = '',
+      idempotencyKey,
+      parentTaskId = '',
+    } = input
     const to = lane(type, handlerVersion, input.tags)
     const stream = keys.queue(to)
     scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
     const fields = rowFieldsOf(input)
     args.push(to.name, parkedMember(id, to), id, type, String(handlerVersion), status, String(notBefore))
-    args.push(parentTaskId, ...keyArgumentsOf(input), String(fields.length), ...fields)
+    args.push(parentTaskId, ...keyArgumentsOf(input), String(startBefore), String(fields.length), ...fields)
   }
   return { scriptKeys, args }
 }

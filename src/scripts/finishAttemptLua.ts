@@ -1,9 +1,9 @@
 /**
  * Needs the clock, the attempts and the end of tasks. Ends attempt `run`, if it is still the row's present one. `kind` is
  * succeeded, failed, retry, cancelled, released, parked or suspended; `text` is a list of the result's fields and values,
- * or the row's error as JSON ('' for none), or the awaited children as JSON; `err` is the attempt's error as JSON, `lane`
- * the lane's name. A row that was told to cancel ends as cancelled, whatever happened; one whose awaited children have
- * all ended is pending, not waiting.
+ * or the row's error as JSON ('' for none), or the awaited children as JSON, or `unstarted` for an attempt that is given
+ * back before a handler had it; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was told to cancel
+ * ends as cancelled, whatever happened; one whose awaited children have all ended is pending, not waiting.
  *
  * Answers nil for a lost attempt (and the status), else: the new status; the due time of a pending row ('' for at once) or
  * the reason of a cancelled one; what tellParent answered for a row that is over; how many children are open.
@@ -44,6 +44,11 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
     return 'failed', '', parent, open
   end
   local letter = 'r'
+  if kind == 'released' and text == 'unstarted' then
+    redis.call('HINCRBY', row, 'us', 1)
+    local startBefore = redis.call('HGET', row, 'sb')
+    if startBefore then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
+  end
   if kind == 'retry' then
     letter = 'f'
     redis.call('HINCRBY', row, 'f', 1)

@@ -1,3 +1,5 @@
+import { failUnrunLua } from './failUnrunLua.js'
+
 /**
  * Pieces of Lua that several scripts share; each script puts what it needs in front of its own text.
  *
@@ -105,18 +107,16 @@ end
 
 /**
  * Needs the clock, the attempts and the end of tasks. Begins the next attempt of a pending row, or takes a running one
- * over whose lease is over. A child whose parent is over is cancelled instead, and a task that has lost `maxDeliveries`
- * attempts (0: no limit) fails. Answers a word: begun, cancelled, failed, missing, stale, owned; and the attempt's number,
- * what tellParent answered, the row's status, or the end of the lease that stands in the way.
+ * over whose lease is over. A child whose parent is over is cancelled instead; a task that has lost `maxDeliveries` attempts
+ * (0: no limit), or was to have begun by now, fails. Answers a word: begun, cancelled, failed, missing, stale, owned; and the
+ * attempt's number, what tellParent answered, the row's status, or the end of the lease that stands in the way.
  */
-export const beginAttemptLua = `
-local function failUnrun(root, group, taskId, name, message)
-  return endTask(root, group, taskId, 'failed', 'e', cjson.encode({ name = name, message = message }))
-end
-
+export const beginAttemptLua =
+  failUnrunLua +
+  `
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'd', 'run', 'pa', 'l')
+  local head = redis.call('HMGET', row, 's', 'd', 'run', 'pa', 'l', 'sb', 'us')
   local status = head[1]
   if not status then return 'missing', '' end
   local run, losses = tonumber(head[3]) or 0, tonumber(head[5]) or 0
@@ -136,8 +136,11 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     end
   end
   if maxDeliveries > 0 and losses >= maxDeliveries then
-    return 'failed', failUnrun(root, group, taskId, 'MaxDeliveriesExceededError', 'Task ' .. taskId ..
-      ' was delivered ' .. int(losses) .. ' times, and each time its worker died or stood still')
+    return 'failed', failLostTask(root, group, taskId, losses)
+  end
+  if head[6] and run <= (tonumber(head[7]) or 0) then
+    redis.call('ZREM', root .. 'deadlines', taskId)
+    if tonumber(head[6]) <= now then return 'failed', failLateTask(root, group, taskId) end
   end
   run = int(run + 1)
   redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,

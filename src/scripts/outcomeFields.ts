@@ -7,7 +7,7 @@ export interface OutcomeFields {
   readonly kind: string
   /** The fields and values of a result. */
   readonly result: readonly string[]
-  /** The row's error, or the awaited children; '' for none. */
+  /** The row's error, or the awaited children, or `unstarted`; '' for none. */
   readonly text: string
   /** The attempt's error; '' for none. */
   readonly error: string
@@ -36,7 +36,12 @@ export const outcomeFields = (outcome: FinishAttempt['outcome']): OutcomeFields 
     case 'cancelled':
       return { kind: 'cancelled', ...NOTHING, error: outcome.error ? JSON.stringify(outcome.error) : '' }
     case 'released':
-      return { kind: 'released', ...NOTHING, delayMs: wholeMs(outcome.delayMs ?? 0) }
+      return {
+        kind: 'released',
+        ...NOTHING,
+        text: outcome.unstarted === true ? 'unstarted' : '',
+        delayMs: wholeMs(outcome.delayMs ?? 0),
+      }
     case 'suspended':
       return { kind: 'suspended', ...NOTHING, text: JSON.stringify(outcome.awaiting) }
     case 'parked':

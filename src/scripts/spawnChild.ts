@@ -16,7 +16,7 @@ import { defineScript, runScript } from './runScript.js'
  *
  * KEYS: 1 root, 2 the parent's row, 3 the child's row, 4 the parent's steps.
  * ARGV: group ('': mark the child as not yet enqueued), the parent's id, attempt, name of the step, its JSON, the child's
- * id, lane, type, version, then its row's fields and values.
+ * id, lane, type, version, when it has to begin (epoch ms, '' for no limit), then its row's fields and values.
  * Returns: now, word (spawned, exists, lost, cancelling), reason of the cancel.
  */
 const script = defineScript(
@@ -27,13 +27,14 @@ const script = defineScript(
     addChildLua +
     `
 local root, parent, row, steps = unpack(KEYS)
-local group, parentId, attempt, key, step, childId, lane, kind, version = unpack(ARGV, 1, 9)
+local group, parentId, attempt, key, step, childId, lane, kind, version, startBefore = unpack(ARGV, 1, 10)
 local status, run, reason = unpack(redis.call('HMGET', parent, 's', 'run', 'cr'))
 if run ~= attempt or (status ~= 'running' and status ~= 'cancelling') then return { now, 'lost', '' } end
 if redis.call('EXISTS', row) == 1 then return { now, 'exists', '' } end
 if status == 'cancelling' then return { now, 'cancelling', reason or '' } end
 
-redis.call('HSET', row, 'c', int(now), unpack(ARGV, 10))
+redis.call('HSET', row, 'c', int(now), unpack(ARGV, 11))
+if startBefore ~= '' then redis.call('ZADD', root .. 'deadlines', startBefore, childId) end
 redis.call('HSET', steps, key, int(now) .. '|' .. step)
 redis.call('HSET', parent, 'st', '1')
 addChild(root, parentId, childId, kind)
@@ -73,6 +74,7 @@ export const spawnChild = async (
       to.name,
       child.type,
       String(child.handlerVersion),
+      String(child.startBefore ?? ''),
       ...rowFieldsOf(child),
     ],
   )

@@ -38,7 +38,8 @@ if mode ~= '' then
 end
 if mode == 'set' then redis.call('HSET', row, unpack(ARGV, 5)) end
 
-local kind, version, notBefore, lane, member = unpack(redis.call('HMGET', row, 't', 'v', 'n', 'ln', 'm'))
+local kind, version, notBefore, lane, member, startBefore = unpack(redis.call('HMGET', row, 't', 'v', 'n', 'ln', 'm', 'sb'))
+if startBefore then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
 redis.call('HDEL', row, 'ln', 'm')
 if withEntry == '' then
   redis.call('ZADD', root .. 'unqueued', int(now), taskId)

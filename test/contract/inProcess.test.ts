@@ -27,7 +27,10 @@ runnerSuite('TaskRunnerCore over a queue in this process', (count, options) => {
     telemetry: new TaskRunnerTelemetry(),
     queueAdapter,
   }
-  const runners = Array.from({ length: count }, () => new TaskRunnerCore(parts, { sweepIntervalMs: 50 }))
+  const runners = Array.from(
+    { length: count },
+    () => new TaskRunnerCore(parts, { sweepIntervalMs: 50, expiryIntervalMs: 50 }),
+  )
   return Promise.resolve({
     runners,
     dispose: async () => {

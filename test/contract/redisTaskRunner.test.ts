@@ -23,6 +23,7 @@ const makeRunners = async (
     serviceName: 'test',
     topicPrefix: uniquePrefix('runner'),
     capabilityCheck: 'off' as const,
+    expiryIntervalMs: 50,
     ...more,
   }
   const runners = Array.from({ length: count }, () => new RedisTaskRunner(parts, options))

@@ -22,6 +22,7 @@ import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
 import { runnerIdempotencySuite } from './runnerIdempotencySuite.js'
 import { runnerParentSuite } from './runnerParentSuite.js'
+import { runnerFailureSuite } from './runnerFailureSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
@@ -41,6 +42,7 @@ export type MakeRunners = (count: number, options?: { idempotencyTtlSec?: number
 /** What any task runner has to do, whatever its queue and its store are. */
 export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerTreeSuite(name, makeRunners)
+  runnerFailureSuite(name, makeRunners)
   runnerParentSuite(name, makeRunners)
   runnerIdempotencySuite(name, makeRunners)
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import {
   DEFAULT_RETENTION_POLICY,
   MaxDeliveriesExceededError,
+  TaskExpiredError,
   type AttemptOutcome,
   type BeginResult,
   type CreateTask,
@@ -74,6 +75,139 @@ export const taskStoreFailureSuite = (name: string, makeStore: () => Promise<Tas
 
     const unqueued = async (): Promise<string[]> =>
       (await store.findUnqueued({ olderThanMs: 0, limit: 100 })).map(({ task }) => task.id)
+
+    /** The store's clock. */
+    const storeNow = async (): Promise<number> => {
+      const id = await create({ status: 'draft' })
+      return Date.parse((await read(id)).task.submittedAt)
+    }
+
+    /** A task whose time to start is over in a moment. */
+    const createWithin = async (ms: number, more: Partial<CreateTask> = {}): Promise<string> =>
+      create({ startBefore: (await storeNow()) + ms, ...more })
+
+    const expire = async (limit = 100): Promise<string[]> =>
+      (await store.expireTasks({ limit })).map(({ stored }) => stored.task.id)
+
+    describe('a task with a time to start', () => {
+      it('tells it, and is begun before it', async () => {
+        const startBefore = (await storeNow()) + 60_000
+        const id = await create({ startBefore })
+        expect((await read(id)).task.startBefore).toBe(new Date(startBefore).toISOString())
+        expect(await begin(id)).toMatchObject({ kind: 'begun', attempt: 1 })
+        expect(await expire()).toEqual([])
+      })
+
+      it('fails instead of being begun when it is over', async () => {
+        const id = await createWithin(0)
+        const failed = (await begin(id)) as BeginResult & { kind: 'failed' }
+        const error = { name: 'TaskExpiredError', message: new TaskExpiredError(id).message }
+        expect(failed).toMatchObject({
+          kind: 'failed',
+          stored: { task: { id, status: 'failed', error, attempts: [] } },
+        })
+        const { task } = await read(id)
+        expect(task).toMatchObject({ status: 'failed', error, attempts: [] })
+        expect(task.terminalAt).toBe(new Date(failed.at).toISOString())
+        expect(await begin(id)).toMatchObject({ kind: 'refused', reason: 'stale' })
+        expect(await expire()).toEqual([])
+        expect(await unqueued()).toEqual([])
+      })
+
+      it('fails when somebody looks and no worker has come', async () => {
+        const now = await storeNow()
+        const late = await create({ startBefore: now + 5 })
+        const later = await create({ startBefore: now + 1, notBefore: now })
+        const early = await create({ startBefore: now + 60_000 })
+        await create()
+        await pass(20)
+        const failed = await store.expireTasks({ limit: 100 })
+        const error = { name: 'TaskExpiredError', message: new TaskExpiredError(late).message }
+        expect(failed).toMatchObject([{ stored: { task: { id: later } } }, { stored: { task: { id: late, error } } }])
+        for (const { stored, at } of failed) {
+          const { task } = await read(stored.task.id)
+          expect(task).toMatchObject({ status: 'failed', attempts: [], terminalAt: new Date(at).toISOString() })
+        }
+        expect((await read(early)).task.status).toBe('pending')
+        expect(await expire()).toEqual([])
+        expect(await unqueued()).not.toContain(late)
+      })
+
+      it('fails once, whoever looks at the same time, and in pages', async () => {
+        const ids = await Promise.all(Array.from({ length: 5 }, () => createWithin(0)))
+        const pages = await Promise.all([expire(2), expire(2), expire(2), begin(ids[0]!).then(() => [])])
+        const rest = await expire()
+        const told = [...pages.flat(), ...rest]
+        expect(new Set(told).size).toBe(told.length)
+        expect(pages.every((page) => page.length <= 2)).toBe(true)
+        for (const id of ids) expect((await read(id)).task.status).toBe('failed')
+      })
+
+      it.each<AttemptOutcome>([
+        { kind: 'failed', error: { name: 'E', message: 'm' }, retryDelayMs: 0 },
+        { kind: 'released' },
+        { kind: 'parked', delayMs: 0 },
+        { kind: 'suspended', awaiting: [] },
+      ])('may take its time after an attempt that is $kind', async (outcome) => {
+        const id = await createWithin(LEASE_MS)
+        await begin(id)
+        await finish(id, 1, outcome)
+        await pass(LEASE_MS + 50)
+        expect(await expire()).toEqual([])
+        expect(await begin(id)).toMatchObject({ kind: 'begun', attempt: 2 })
+      })
+
+      it('may take its time after an attempt that was lost', async () => {
+        const id = await createWithin(LEASE_MS)
+        await begin(id, { ms: LEASE_MS / 2 })
+        await pass(LEASE_MS + 50)
+        expect(await expire()).toEqual([])
+        expect(await begin(id)).toMatchObject({ kind: 'begun', attempt: 2 })
+      })
+
+      it('has not been begun by an attempt that never reached a handler', async () => {
+        const ids = [await createWithin(LEASE_MS), await createWithin(LEASE_MS)]
+        for (const id of ids) {
+          await begin(id)
+          await finish(id, 1, { kind: 'released', unstarted: true })
+          await begin(id)
+          await finish(id, 2, { kind: 'released', unstarted: true })
+        }
+        expect(await expire()).toEqual([])
+        await pass(LEASE_MS + 50)
+        expect(await begin(ids[0]!)).toMatchObject({ kind: 'failed' })
+        expect(await expire()).toEqual([ids[1]])
+      })
+
+      it('is looked at once it is no draft any more, and no longer once it is cancelled', async () => {
+        const draft = await createWithin(0, { status: 'draft' })
+        const cancelled = await createWithin(0)
+        await store.cancel({ taskId: cancelled })
+        expect(await expire()).toEqual([])
+        await store.start({ taskId: draft })
+        expect(await expire()).toEqual([draft])
+      })
+
+      it('T57 tells its parent, and wakes one that waits for it', async () => {
+        const parentId = await create({ type: 'report' })
+        await begin(parentId)
+        const child: CreateTask = {
+          id: randomUUID(),
+          type: 'page',
+          handlerVersion: 1,
+          status: 'pending',
+          tags: [],
+          parentTaskId: parentId,
+          startBefore: await storeNow(),
+          retentionPolicy: DEFAULT_RETENTION_POLICY,
+        }
+        await store.spawnChild({ parentId, attempt: 1, step: { key: 'spawn', json: '{}' }, child })
+        await finish(parentId, 1, { kind: 'suspended', awaiting: [child.id] })
+        const failed = await store.expireTasks({ limit: 10 })
+        expect(failed).toMatchObject([{ parent: { taskId: parentId, type: 'report', woken: true } }])
+        expect((await read(parentId)).task.status).toBe('pending')
+      })
+    })
 
     describe('a task that loses its workers', () => {
       it.each([1, 2, 5])('T10 is delivered %d times at most, and fails with an error that says so', async (limit) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.js'
 import { until } from '../../../test/support/until.js'
-import { MemoryTaskStore, type JointSteps, type TaskStore } from '../src/index.js'
+import { MemoryTaskStore, type JointSteps, type TaskRunnerCoreOptions, type TaskStore } from '../src/index.js'
 import { FakeQueueAdapter } from './support/fakeQueueAdapter.js'
 import { overrideStore } from './support/overrideStore.js'
 import { handle, setUpCore } from './support/setUpCore.js'
@@ -19,16 +19,25 @@ const jointOver = (store: TaskStore) => {
       calls.push(['extend', claims.length])
       return Promise.all(claims.map(({ input }) => store.extendAttempt(input)))
     },
+    expireTasks: (query) => (calls.push(['expireTasks', query.limit]), store.expireTasks(query)),
     cancel: (input) => (calls.push(['cancel', input.taskId]), store.cancel(input)),
   }
   return { calls, steps }
 }
 
-const setUp = () => {
+const setUp = (options: TaskRunnerCoreOptions = {}) => {
   const memory = new MemoryTaskStore()
   const { calls, steps } = jointOver(memory)
   const forbid = () => Promise.reject(new Error('this step belongs to a joint one'))
-  const apart = ['start', 'beginAttempt', 'finishAttempt', 'extendAttempt', 'cancel', 'spawnChild'] as const
+  const apart = [
+    'start',
+    'beginAttempt',
+    'finishAttempt',
+    'extendAttempt',
+    'cancel',
+    'spawnChild',
+    'expireTasks',
+  ] as const
   const outbox = ['markEnqueued', 'findUnqueued', 'expireAttempts'] as const
   const forbidden = Object.fromEntries([...apart, ...outbox].map((name) => [name, forbid]))
   const store = overrideStore(memory, forbidden)
@@ -39,7 +48,7 @@ const setUp = () => {
     askedFor.push(asked)
     return steps
   }
-  const setup = setUpCore({ store, queueAdapter, reconcilerIntervalMs: 10, sweepIntervalMs: 10 })
+  const setup = setUpCore({ store, queueAdapter, reconcilerIntervalMs: 10, sweepIntervalMs: 10, ...options })
   const deliver = async (taskId: string, visibilityTimeoutMs = 60_000) => {
     const { workerId } = queueAdapter.subscriptions[0]!
     const begun = await memory.beginAttempt({ taskId, workerId, visibilityTimeoutMs, redelivered: false })
@@ -66,6 +75,13 @@ describe('a core whose queue and store share a broker', () => {
       ['cancel', draft.id],
     ])
     expect(errors).toEqual([])
+  })
+
+  it('expires tasks in a joint step', async () => {
+    const { calls, submit, read } = setUp({ expiryIntervalMs: 10 })
+    const { id } = await submit({ startBefore: new Date(Date.now() - 1) })
+    await until(async () => (await read(id)).status === 'failed')
+    expect(calls).toContainEqual(['expireTasks', 100])
   })
 
   it('leaves retries and releases to the step that ends the attempt', async () => {

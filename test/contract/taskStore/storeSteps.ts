@@ -32,7 +32,7 @@ const WORKERS = ['u', 'v', 'w']
 const STEPS = ['now#0~0', 'sleep 5#0~0', 'fetch GET x#0~0']
 
 const isTime = (key: string): boolean =>
-  ['at', 'leaseUntil', 'notBefore', 'submittedAt', 'terminalAt', 'visibilityDeadline'].includes(key) ||
+  ['at', 'leaseUntil', 'notBefore', 'startBefore', 'submittedAt', 'terminalAt', 'visibilityDeadline'].includes(key) ||
   ['startedAt', 'finishedAt', 'updatedAt'].includes(key)
 
 /** What a store answered, with times replaced by the fact that they are there. */
@@ -72,9 +72,14 @@ const attemptOf = async ({ store }: Side, taskId: string, age: number): Promise<
 const anyVisibility = fc.constantFrom(0, 0, AGES_MS, AGES_MS, AGES_MS)
 
 const create = fc
-  .tuple(fc.constantFrom(...TASKS, ...GUESTS), fc.constantFrom('draft', 'pending', 'pending', 'pending'), fc.boolean())
-  .map(([id, status, isDelayed]) =>
-    step('create', { id, status, isDelayed }, async ({ store }) => {
+  .tuple(
+    fc.constantFrom(...TASKS, ...GUESTS),
+    fc.constantFrom('draft', 'pending', 'pending', 'pending'),
+    fc.boolean(),
+    fc.constantFrom(undefined, undefined, undefined, 2000, 2100),
+  )
+  .map(([id, status, isDelayed, year]) =>
+    step('create', { id, status, isDelayed, year }, async ({ store }) => {
       const result = await store.create({
         id,
         type: 'mail',
@@ -84,6 +89,8 @@ const create = fc
         tags: [],
         retentionPolicy: DEFAULT_RETENTION_POLICY,
         ...(isDelayed && { notBefore: Date.now() + AGES_MS }),
+        // One after the other, as the end of one may tell the other.
+        ...(year && { startBefore: Date.UTC(year, 0, ALL.indexOf(id) + 1) }),
         ...(id === 'g0' && { parentTaskId: 't0' }),
       })
       return result.kind === 'exists' ? { kind: 'exists', stored: toldClaim(result.stored) } : told(result)
@@ -128,6 +135,7 @@ const anyOutcome: fc.Arbitrary<AttemptOutcome | { kind: 'waits'; without: number
     { kind: 'cancelled' },
     { kind: 'released' },
     { kind: 'released', delayMs: AGES_MS },
+    { kind: 'released', unstarted: true },
     { kind: 'parked', delayMs: AGES_MS },
   ),
 )
@@ -198,6 +206,13 @@ const expire = fc.constant(
   }),
 )
 
+const expireTasks = fc.constant(
+  step('expireTasks', {}, async ({ store }) => {
+    const failed = await store.expireTasks({ limit: 100 })
+    return failed.map(({ stored, parent }) => [stored.task.id, stored.task.status, parent?.taskId, parent?.woken])
+  }),
+)
+
 const mark = anyId.map((id) =>
   step('mark', { id }, async (side) => told(await side.store.markEnqueued(await idOf(side, id)))),
 )
@@ -215,7 +230,7 @@ export const anySteps: fc.Arbitrary<StoreStep[]> = fc
         { arbitrary: spawn, weight: 8 },
         { arbitrary: cancel, weight: 1 },
         { arbitrary: extend, weight: 2 },
-        { arbitrary: fc.oneof(create, start, record, expire, mark, unqueued), weight: 6 },
+        { arbitrary: fc.oneof(create, start, record, expire, expireTasks, mark, unqueued), weight: 6 },
       ),
       { maxLength: 60, size: 'max' },
     ),

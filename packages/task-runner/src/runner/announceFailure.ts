@@ -1,14 +1,12 @@
-import type { BeginResult } from '../store/beginAttempt.js'
+import type { FailedTask } from '../store/storedTask.js'
 import type { RunnerParts } from './runnerParts.js'
 import { tellParent } from './tellParent.js'
-
-type Failed = Omit<BeginResult & { kind: 'failed' }, 'kind'>
 
 /**
  * Tells of a task that has failed without being run (again): subscribers, telemetry, then its children and its parent.
  * Reports trouble, never rejects.
  */
-export const announceFailure = async (parts: RunnerParts, { stored, at, parent }: Failed): Promise<void> => {
+export const announceFailure = async (parts: RunnerParts, { stored, at, parent }: FailedTask): Promise<void> => {
   const { updates, telemetry } = parts
   const { task, openChildren } = stored
   const { id: taskId, type, error } = task

@@ -10,6 +10,7 @@ import { checkType } from '../argument/checkType.js'
 import { checkVersion } from '../argument/checkVersion.js'
 import { quoted } from '../argument/printable.js'
 import { messageOf } from '../errors/messageOf.js'
+import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { PayloadError } from '../errors/payloadError.js'
 import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
 import { encodeJson } from '../json/encodeJson.js'
@@ -38,7 +39,7 @@ export const prepareTask = <P>(
 ): CreateTask => {
   const type = checkType('type', checkObject('options', options).type)
   const handlerVersion = checkVersion('handlerVersion', options.handlerVersion)
-  const { notBefore, idempotencyKey, parentTaskId, submittedBy } = options
+  const { notBefore, startBefore, idempotencyKey, parentTaskId, submittedBy } = options
   const create: CreateTask = {
     id: randomUUID(),
     type,
@@ -51,6 +52,7 @@ export const prepareTask = <P>(
     create.notBefore = checkDate('notBefore', notBefore)
     if (!context.canDelay) throw new UnsupportedDelayError()
   }
+  if (startBefore !== undefined) create.startBefore = checkStartBefore(startBefore, create.notBefore)
   if (parentTaskId !== undefined) create.parentTaskId = checkTaskId('parentTaskId', parentTaskId)
   if (submittedBy !== undefined) create.submittedBy = checkText('submittedBy', submittedBy, 1024)
   if (idempotencyKey !== undefined) {
@@ -70,6 +72,12 @@ export const encodePayload = (subject: string, payload: unknown): string | undef
   } catch (error) {
     throw new PayloadError(subject, messageOf(error), { cause: error })
   }
+}
+
+const checkStartBefore = (startBefore: unknown, notBefore = -Infinity): number => {
+  const time = checkDate('startBefore', startBefore)
+  if (time <= notBefore) throw new InvalidArgumentError('startBefore', startBefore, 'later than notBefore')
+  return time
 }
 
 const retentionPolicyOf = <P>(

@@ -20,6 +20,12 @@ export interface SubmitOptions<P> {
   resubmitAfterFailure?: boolean
   /** Earliest start. */
   notBefore?: Date
+  /**
+   * When the first attempt has to have begun, after `notBefore`. A task that no handler has had by then is not run any more
+   * and fails with a `TaskExpiredError`, even if no worker ever comes: at the latest `expiryIntervalMs` (5 seconds) later. A
+   * time that is over already is no mistake; such a task is stored, and fails. @default no limit
+   */
+  startBefore?: Date
   /** What a worker must offer to be given the task; at most 64, each non-empty and of at most 512 characters. */
   tags?: string[]
   /**

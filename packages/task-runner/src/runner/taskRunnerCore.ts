@@ -16,6 +16,7 @@ import { WorkerRuntime } from '../worker/workerRuntime.js'
 import { Cancellation } from './cancellation.js'
 import { checkCapabilities } from './checkCapabilities.js'
 import { Dispatcher } from './dispatcher.js'
+import { ExpirySweep } from './expirySweep.js'
 import { HandlerRegistry } from './handlerRegistry.js'
 import { LeaseSweep } from './leaseSweep.js'
 import { Maintenance } from './maintenance.js'
@@ -97,6 +98,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       onPollError: (error) => report('watch', error),
     })
     this.#maintenance = new Maintenance({ store, report, closeTimeoutMs: settings.abortTimeoutMs })
+    this.#maintenance.add(new ExpirySweep(this.#parts))
     if (this.#parts.joint !== undefined) return
     this.#maintenance.add(new Reconciler(this.#parts))
     if (!brokerSideReclaim) this.#maintenance.add(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))

@@ -14,6 +14,11 @@ export interface TaskRunnerCoreOptions {
    * @default 1_000
    */
   sweepIntervalMs?: number
+  /**
+   * How often tasks are looked for whose `startBefore` is over, and which no worker has looked at since; Infinity: never.
+   * One process does so for all that share a store. @default 5_000
+   */
+  expiryIntervalMs?: number
   /** The longest time between two heartbeats of a run, whatever its visibility. @default 20_000 */
   heartbeatIntervalMs?: number
   /**
@@ -55,6 +60,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
   return {
     reconcilerIntervalMs: number('reconcilerIntervalMs', 30_000, 1, OFF),
     sweepIntervalMs: number('sweepIntervalMs', 1_000, 1, OFF),
+    expiryIntervalMs: number('expiryIntervalMs', 5_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
     maxDeliveries: checkMaxDeliveries(options.maxDeliveries ?? 5),
     parkSleepsAfterMs: number('parkSleepsAfterMs', 5_000, 0, OFF),

@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../task/taskStatus.js'
 import type { ParentUpdate } from './parentUpdate.js'
-import type { StoredTask } from './storedTask.js'
+import type { FailedTask, StoredTask } from './storedTask.js'
 
 /** Begins the next attempt of a pending task, or takes a running one over from an owner whose lease is over. */
 export interface BeginAttempt {
@@ -17,13 +17,13 @@ export interface BeginAttempt {
  * - `begun`: the caller owns attempt number `attempt` of the row; an open attempt before it is `timed-out` now.
  * - `cancelled`: the row was `cancelling` with no living owner, or its parent is over; it is `cancelled`
  *   now, and nothing is to be run.
- * - `failed`: it has lost as many attempts as it may; it is `failed` now with the error in the row, and nothing is to be
- *   run.
+ * - `failed`: it has lost as many attempts as it may, or was to start before now; it is `failed` now with the error in the
+ *   row, and nothing is to be run.
  * - `refused`: `missing` no such row; `stale` the row is a draft, waiting or terminal; `owned` somebody holds a live
  *   lease on it, until `leaseUntil` (epoch milliseconds).
  */
 export type BeginResult =
   | { kind: 'begun'; stored: StoredTask; attempt: number; at: number }
   | { kind: 'cancelled'; stored: StoredTask; at: number; parent?: ParentUpdate }
-  | { kind: 'failed'; stored: StoredTask; at: number; parent?: ParentUpdate }
+  | ({ kind: 'failed' } & FailedTask)
   | { kind: 'refused'; reason: 'missing' | 'stale' | 'owned'; status?: TaskStatus; leaseUntil?: number }

@@ -14,6 +14,8 @@ export interface CreateTask {
   payloadJson?: string
   /** Epoch milliseconds. */
   notBefore?: number
+  /** Epoch milliseconds; a pending row that has not been begun by then fails. */
+  startBefore?: number
   /** Belongs to this task until it is over, and for `keyTtlMs` after its creation; see {@link CreateResult}. */
   idempotencyKey?: string
   /** Milliseconds, at least 0, or Infinity. @default a day */

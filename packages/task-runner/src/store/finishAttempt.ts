@@ -14,7 +14,8 @@ export interface AttemptError {
  * - `succeeded` with the JSON text of the result (absent for `undefined`).
  * - `failed`, to run again after `retryDelayMs`, or for good without it.
  * - `cancelled`: the handler stopped because it was told to.
- * - `released`: given back unfinished; runs again after `delayMs` (default 0) and counts against no limit.
+ * - `released`: given back unfinished; runs again after `delayMs` (default 0) and counts against no limit. One that is
+ *   `unstarted` has not reached a handler, so that a `startBefore` goes on to hold.
  * - `suspended`: waits until the awaited children have ended; those that have already are found out in the same step.
  * - `parked`: sleeps for `delayMs`, and runs again. Neither of the last two counts against a limit.
  */
@@ -22,7 +23,7 @@ export type AttemptOutcome =
   | { kind: 'succeeded'; resultJson?: string }
   | { kind: 'failed'; error: AttemptError; retryDelayMs?: number }
   | { kind: 'cancelled'; error?: AttemptError }
-  | { kind: 'released'; delayMs?: number }
+  | { kind: 'released'; delayMs?: number; unstarted?: boolean }
   | { kind: 'suspended'; awaiting: readonly string[] }
   | { kind: 'parked'; delayMs: number }
 

@@ -5,6 +5,7 @@ import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
 import type { SpawnChild, SpawnResult } from './spawnChild.js'
 import type { StartResult, StartTask } from './startTask.js'
+import type { FailedTask } from './storedTask.js'
 
 /**
  * The steps that a transport and a store take as one atomic step because they share a broker. A core that is given them
@@ -32,4 +33,6 @@ export interface JointSteps {
   spawn(input: SpawnChild): Promise<SpawnResult>
   /** Cancels, and takes the entry of a parked task out of the schedule. */
   cancel(input: CancelTask): Promise<CancelResult>
+  /** Fails the tasks that were not begun in time, and takes the entries of parked ones out of the schedule. */
+  expireTasks(query: { limit: number }): Promise<FailedTask[]>
 }

@@ -19,5 +19,12 @@ export interface StoredTask {
   hasSteps?: boolean
 }
 
+/** A row that has failed without being run (again), when (epoch milliseconds), and what that did to its parent. */
+export interface FailedTask {
+  stored: StoredTask
+  at: number
+  parent?: ParentUpdate
+}
+
 /** A row whose lease has been ended, and what that did to its parent. */
 export type ExpiredTask = StoredTask & { parent?: ParentUpdate }

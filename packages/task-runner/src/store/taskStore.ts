@@ -9,7 +9,7 @@ import type { RecordedStep, RecordStep, RecordStepResult } from './recordStep.js
 import type { LeadRole, Role } from './role.js'
 import type { SpawnChild, SpawnResult } from './spawnChild.js'
 import type { StartResult, StartTask } from './startTask.js'
-import type { ExpiredTask, StoredTask } from './storedTask.js'
+import type { ExpiredTask, FailedTask, StoredTask } from './storedTask.js'
 
 /**
  * Where task rows live. It speaks in transitions: each operation is one atomic conditional write that answers with the
@@ -64,6 +64,11 @@ export interface TaskStore {
    * attempt `timed-out`), `cancelling` rows become `cancelled`. Each is one conditional write; answers what changed.
    */
   expireAttempts(query: { limit: number }): Promise<ExpiredTask[]>
+  /**
+   * Fails the pending rows that have not been begun and whose `startBefore` is over, oldest first; each is one conditional
+   * write. Answers what changed.
+   */
+  expireTasks(query: { limit: number }): Promise<FailedTask[]>
 
   /**
    * Takes a role that nobody holds, or keeps it if the holder is the same; answers whether the holder has it now. It has it

@@ -53,6 +53,8 @@ export class Task {
   declare submittedAt: string
   /** Earliest start. A retry rewrites it. */
   declare notBefore?: string
+  /** When the first attempt has to have begun; a task that has not been run by then fails. */
+  declare startBefore?: string
   declare idempotencyKey?: string
   /** Every run, oldest first, never pruned. */
   declare attempts: AttemptRecord[]

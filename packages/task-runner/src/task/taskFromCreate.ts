@@ -16,6 +16,7 @@ export const taskFromCreate = (input: CreateTask, at: number): Task => {
   if (input.submittedBy !== undefined) task.submittedBy = input.submittedBy
   task.submittedAt = submittedAt
   if (input.notBefore !== undefined) task.notBefore = new Date(input.notBefore).toISOString()
+  if (input.startBefore !== undefined) task.startBefore = isoTime(input.startBefore)
   if (input.idempotencyKey !== undefined) task.idempotencyKey = input.idempotencyKey
   task.attempts = []
   task.events = [{ at: submittedAt, kind: 'submitted' }]

@@ -8,6 +8,7 @@ import { announceFailure } from '../runner/announceFailure.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import { tellParent } from '../runner/tellParent.js'
 import type { BeginResult } from '../store/beginAttempt.js'
+import type { FailedTask } from '../store/storedTask.js'
 import type { Task } from '../task/task.js'
 import { GrowingDelays } from '../time/growingDelays.js'
 import type { HandlerTable } from './handlerTable.js'
@@ -103,7 +104,7 @@ export class ClaimIntake {
     return answer({ kind: 'cancelled' })
   }
 
-  async #failed(failed: BeginResult & { kind: 'failed' }): Promise<Intake> {
+  async #failed(failed: FailedTask): Promise<Intake> {
     await announceFailure(this.parts, failed)
     return answer({ kind: 'failed' })
   }

@@ -74,7 +74,7 @@ export class ClaimRunner implements Disposable {
 
   /** Hands an attempt back that has begun, but is not to be run here. */
   giveBack(claim: ClaimedTask, begun: Begun, delayMs: number): Promise<ClaimOutcome> {
-    const outcome: AttemptOutcome = delayMs > 0 ? { kind: 'released', delayMs } : { kind: 'released' }
+    const outcome: AttemptOutcome = { kind: 'released', unstarted: true, ...(delayMs > 0 && { delayMs }) }
     return this.#ending.end(new Run(claim, begun, NO_HANDLER, this.workerId), begun.stored.task, outcome)
   }
 

@@ -49,7 +49,7 @@ export const setUpCore = <Adapter extends QueueAdapter = FakeQueueAdapter>(setup
   const injector = createInjector()
   const core = new TaskRunnerCore(
     { injector, bus, blobStore, store, telemetry, queueAdapter },
-    { abortTimeoutMs: 50, parkSleepsAfterMs: Infinity, ...options },
+    { abortTimeoutMs: 50, parkSleepsAfterMs: Infinity, expiryIntervalMs: Infinity, ...options },
   )
   onTestFinished(async () => core[Symbol.asyncDispose]())
 

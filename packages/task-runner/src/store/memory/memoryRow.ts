@@ -21,6 +21,8 @@ export interface MemoryRow {
   /** End of the present lease. */
   leaseUntil: number | undefined
   terminalAt: number | undefined
+  /** Attempts that were given back before a handler had them. */
+  unstarted: number
   failures: number
   losses: number
   cancelReason: string | undefined

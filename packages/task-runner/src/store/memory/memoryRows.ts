@@ -1,5 +1,6 @@
 import { DueQueue } from '../../collections/dueQueue.js'
 import type { MemoryRow } from './memoryRow.js'
+import { deadlineOf } from './memoryTransitions.js'
 
 /** The rows with the indexes that keep every question from looking at all of them. */
 export class MemoryRows {
@@ -7,6 +8,8 @@ export class MemoryRows {
   /** Since when a pending row carries the mark "not yet enqueued"; the oldest comes first. */
   readonly #unqueuedSince = new Map<string, number>()
   readonly #leases = new DueQueue<string, MemoryRow>()
+  /** Pending rows by the time that they have to have begun by. */
+  readonly #deadlines = new DueQueue<string, MemoryRow>()
 
   get(taskId: string): MemoryRow | undefined {
     return this.#rows.get(taskId)
@@ -15,7 +18,7 @@ export class MemoryRows {
   add(row: MemoryRow): void {
     const { id } = row.created
     this.#rows.set(id, row)
-    if (row.status === 'pending') this.#unqueuedSince.set(id, row.submittedAt)
+    if (row.status === 'pending') this.#wait(row, row.submittedAt)
   }
 
   /** Moves a row out of the status that it has, and keeps the indexes in step with it. */
@@ -25,7 +28,8 @@ export class MemoryRows {
     this.#leases.delete(id)
     // Deleted first, so that it goes to the end: the marks are kept in the order of their times.
     this.#unqueuedSince.delete(id)
-    if (row.status === 'pending') this.#unqueuedSince.set(id, at)
+    this.#deadlines.delete(id)
+    if (row.status === 'pending') this.#wait(row, at)
   }
 
   /** Gives a row to an owner until then. */
@@ -33,6 +37,12 @@ export class MemoryRows {
     row.leaseUntil = until
     this.#leases.set(row.created.id, row, until)
     this.#unqueuedSince.delete(row.created.id)
+    this.#deadlines.delete(row.created.id)
+  }
+
+  /** Takes the row that had to have begun first, if one had by `now`. */
+  takeOverdue(now: number): MemoryRow | undefined {
+    return this.#deadlines.takeDue(now)
   }
 
   /** Takes the row whose lease ran out first, if one has at `now`. */
@@ -53,5 +63,12 @@ export class MemoryRows {
       if (row !== undefined) found.push(row)
     }
     return found
+  }
+
+  #wait(row: MemoryRow, at: number): void {
+    const { id } = row.created
+    const deadline = deadlineOf(row)
+    this.#unqueuedSince.set(id, at)
+    if (deadline !== Infinity) this.#deadlines.set(id, row, deadline)
   }
 }

@@ -1,4 +1,5 @@
 import { MaxDeliveriesExceededError } from '../../errors/maxDeliveriesExceededError.js'
+import { TaskExpiredError } from '../../errors/taskExpiredError.js'
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
 import type { CancelResult, CancelTask } from '../cancelTask.js'
@@ -9,7 +10,7 @@ import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.j
 import type { LeadRole, Role } from '../role.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { StartResult, StartTask } from '../startTask.js'
-import type { ExpiredTask, StoredTask } from '../storedTask.js'
+import type { ExpiredTask, FailedTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
 import { MemoryRoles } from './memoryRoles.js'
 import { MemoryCreation } from './memoryCreation.js'
@@ -18,6 +19,7 @@ import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
 import {
   applyOutcome,
+  deadlineOf,
   expireLease,
   failUnrun,
   logEvent,
@@ -173,6 +175,19 @@ export class MemoryTaskStore implements TaskStore {
     })
   }
 
+  public expireTasks({ limit }: { limit: number }): Promise<FailedTask[]> {
+    return this.#step(() => {
+      const now = this.#now()
+      const failed: FailedTask[] = []
+      while (failed.length < limit) {
+        const row = this.#rows.takeOverdue(now)
+        if (row === undefined) break
+        failed.push(this.#failUnrun(row, new TaskExpiredError(row.created.id), now))
+      }
+      return failed
+    })
+  }
+
   public lead(input: LeadRole): Promise<boolean> {
     return this.#step(() => this.#roles.lead(input, this.#now()))
   }
@@ -196,7 +211,8 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
-    if (row.losses >= maxDeliveries) return this.#failUnrun(row, new MaxDeliveriesExceededError(taskId, row.losses), at)
+    const failure = failureOf(row, maxDeliveries, at)
+    if (failure !== undefined) return { kind: 'failed', ...this.#failUnrun(row, failure, at) }
     const attempt = row.attempts.length + 1
     row.status = 'running'
     row.attempts.push({ attempt, workerId, startedAt: new Date(at).toISOString(), status: 'in-progress' })
@@ -205,9 +221,9 @@ export class MemoryTaskStore implements TaskStore {
     return { kind: 'begun', stored: toStoredTask(row), attempt, at }
   }
 
-  #failUnrun(row: MemoryRow, error: Error, at: number): BeginResult {
+  #failUnrun(row: MemoryRow, error: Error, at: number): FailedTask {
     this.#rows.settle(row, at, () => failUnrun(row, error, at))
-    return { kind: 'failed', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
+    return { stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
   }
 
   #read(taskId: string): StoredTask | undefined {
@@ -219,4 +235,10 @@ export class MemoryTaskStore implements TaskStore {
   #step<T>(step: () => T): Promise<T> {
     return new Promise((resolve) => resolve(step()))
   }
+}
+
+/** Why a row that could be run must not be. */
+const failureOf = (row: MemoryRow, maxDeliveries: number, at: number): Error | undefined => {
+  if (row.losses >= maxDeliveries) return new MaxDeliveriesExceededError(row.created.id, row.losses)
+  return deadlineOf(row) <= at ? new TaskExpiredError(row.created.id) : undefined
 }

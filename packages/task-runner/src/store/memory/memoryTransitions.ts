@@ -20,6 +20,7 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   events: [{ at: new Date(now).toISOString(), kind: 'submitted' }],
   leaseUntil: undefined,
   terminalAt: undefined,
+  unstarted: 0,
   failures: 0,
   losses: 0,
   cancelReason: undefined,
@@ -72,6 +73,10 @@ export const expireLease = (row: MemoryRow, now: number): void => {
   loseAttempt(row, now)
   moveTo(row, row.status === 'cancelling' ? 'cancelled' : 'pending', now)
 }
+
+/** When a row has to be begun that has not been. */
+export const deadlineOf = ({ created, attempts, unstarted }: MemoryRow): number =>
+  attempts.length > unstarted ? Infinity : (created.startBefore ?? Infinity)
 
 /** Ends a row for good that is not to be run (again). */
 export const failUnrun = (row: MemoryRow, { name, message }: Error, now: number): void => {
@@ -136,6 +141,7 @@ export const applyOutcome = (
       return cancelOpen(row, now, outcome.error)
     case 'released':
       closeAttempt(row, 'released', now)
+      if (outcome.unstarted === true) row.unstarted++
       return becomePending(row, outcome.delayMs ?? 0, now)
     case 'suspended':
       return suspend(row, outcome.awaiting, now, isOpen)

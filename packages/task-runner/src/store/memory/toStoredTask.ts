@@ -25,6 +25,7 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   if (created.submittedBy !== undefined) task.submittedBy = created.submittedBy
   task.submittedAt = iso(row.submittedAt)
   if (row.notBefore !== undefined) task.notBefore = iso(row.notBefore)
+  if (created.startBefore !== undefined) task.startBefore = iso(created.startBefore)
   if (created.idempotencyKey !== undefined) task.idempotencyKey = created.idempotencyKey
   task.attempts = row.attempts.map(({ error, ...attempt }) => (error ? { ...attempt, error: { ...error } } : attempt))
   task.events = row.events.map((event) => ({ ...event }))

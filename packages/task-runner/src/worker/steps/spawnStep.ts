@@ -16,7 +16,7 @@ export const spawnStep = async <O>(
 ): Promise<ChildHandle<O>> => {
   const { parts, run, writer } = steps
   const { registry } = parts
-  const { handlerVersion, retentionPolicy, tags } = checkObject('options', options)
+  const { handlerVersion, retentionPolicy, tags, startBefore } = checkObject('options', options)
   const version = handlerVersion ?? registry.newestVersion(type) ?? 1
   const child = prepareTask(
     {
@@ -26,6 +26,7 @@ export const spawnStep = async <O>(
       parentTaskId: run.taskId,
       ...(retentionPolicy !== undefined && { retentionPolicy }),
       ...(tags !== undefined && { tags }),
+      ...(startBefore !== undefined && { startBefore }),
     },
     'pending',
     { registry, canDelay: true },
