@@ -1,5 +1,6 @@
 import { checkNumber } from '../argument/checkNumber.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
+import type { Clock } from '../time/clock.js'
 import type { BackoffFailure } from './backoffFunction.js'
 import { calculateBackoff, MAX_BACKOFF_MS } from './calculateBackoff.js'
 import type { RetryPolicy } from './retryPolicy.js'
@@ -9,9 +10,11 @@ export const retryDelayOf = (
   policy: Readonly<RetryPolicy>,
   failure: BackoffFailure,
   report: ReportError,
+  clock: Pick<Clock, 'random'>,
 ): number | undefined => {
   const { backoff } = policy
-  if (typeof backoff !== 'function') return calculateBackoff(policy, failure.failures)
+  const random = (): number => clock.random()
+  if (typeof backoff !== 'function') return calculateBackoff(policy, failure.failures, random)
   try {
     const answer = backoff(failure)
     if (answer === 'never') return undefined
@@ -19,6 +22,6 @@ export const retryDelayOf = (
     return Math.min(MAX_BACKOFF_MS, Math.round(checkNumber('the answer of retryPolicy.backoff', answer, range)))
   } catch (error) {
     report('backoff', error)
-    return calculateBackoff(policy, failure.failures)
+    return calculateBackoff(policy, failure.failures, random)
   }
 }

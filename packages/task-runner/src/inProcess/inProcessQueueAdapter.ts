@@ -13,7 +13,8 @@ import type {
   QueueAdapterCapabilities,
   WorkerSubscription,
 } from '../queue/queueAdapter.js'
-import { longTimeout } from '../time/longTimeout.js'
+import type { Clock } from '../time/clock.js'
+import { systemClock } from '../time/systemClock.js'
 import type { InProcessQueueAdapterOptions } from './inProcessQueueAdapterOptions.js'
 import type { QueueEntry } from './queueEntry.js'
 import { TypeQueue } from './typeQueue.js'
@@ -31,8 +32,8 @@ const FIRST_REJECTION_MS = 250
 const MAX_REJECTION_MS = 30_000
 
 /** Half to one and a half of a pause that doubles with each rejection, so that entries do not come back together. */
-const pauseAfter = (rejections: number): number =>
-  Math.min(MAX_REJECTION_MS, FIRST_REJECTION_MS * 2 ** (rejections - 1)) * (0.5 + Math.random())
+const pauseAfter = (rejections: number, clock: Clock): number =>
+  Math.min(MAX_REJECTION_MS, FIRST_REJECTION_MS * 2 ** (rejections - 1)) * (0.5 + clock.random())
 
 /**
  * A queue in the memory of this process. Types, and within them versions and sets of tags, take turns; each of those
@@ -44,6 +45,7 @@ const pauseAfter = (rejections: number): number =>
 export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   public readonly capabilities = CAPABILITIES
   public readonly idempotencyTtlSec: number
+  readonly #clock: Clock
   readonly #limits: Readonly<Record<string, number>>
   readonly #leases: IdempotencyLeases
   readonly #types = new Map<string, TypeQueue>()
@@ -53,13 +55,18 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   #timerDue = Infinity
   #isDisposed = false
 
-  constructor({ concurrencyLimits = {}, idempotencyTtlSec = 86_400 }: InProcessQueueAdapterOptions = {}) {
+  constructor({
+    concurrencyLimits = {},
+    idempotencyTtlSec = 86_400,
+    clock = systemClock,
+  }: InProcessQueueAdapterOptions = {}) {
     for (const [type, limit] of Object.entries(concurrencyLimits)) {
       checkNumber(`concurrencyLimits[${quoted(type)}]`, limit, { min: 1, integer: true })
     }
+    this.#clock = clock
     this.#limits = { ...concurrencyLimits }
     this.idempotencyTtlSec = checkNumber('idempotencyTtlSec', idempotencyTtlSec, { min: 0, infinity: 'for ever' })
-    this.#leases = new IdempotencyLeases(this.idempotencyTtlSec * 1_000)
+    this.#leases = new IdempotencyLeases(this.idempotencyTtlSec * 1_000, clock)
   }
 
   public enqueue(input: EnqueueInput): Promise<void> {
@@ -73,7 +80,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     this.#assertUsable()
     checkQueueInput.subscribe(subscription)
     const queues = [...new Set(subscription.types)].map((type) => this.#queueOf(type))
-    const worker = new WorkerSlots(subscription, queues, (entry, outcome) => this.#settle(entry, outcome))
+    const worker = new WorkerSlots(subscription, queues, this.#clock, (entry, outcome) => this.#settle(entry, outcome))
     this.#workers.add(worker)
     for (const queue of queues) queue.join(worker)
     worker.wake()
@@ -147,7 +154,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
 
   #add(entry: QueueEntry, notBefore: Date | undefined): void {
     const due = notBefore?.getTime() ?? 0
-    if (due > Date.now()) return this.#park(entry, due)
+    if (due > this.#clock.now()) return this.#park(entry, due)
     const queue = this.#queueOf(entry.type)
     queue.push(entry)
     queue.wakeOneFor(entry)
@@ -161,12 +168,12 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   #armFor(due: number): void {
     this.#cancelTimer?.()
     this.#timerDue = due
-    this.#cancelTimer = longTimeout(this.#promote, Math.max(1, due - Date.now()))
+    this.#cancelTimer = this.#clock.setTimer(this.#promote, Math.max(1, due - this.#clock.now()))
   }
 
   readonly #promote = (): void => {
     this.#timerDue = Infinity
-    const now = Date.now()
+    const now = this.#clock.now()
     for (let entry = this.#parked.takeDue(now); entry !== undefined; entry = this.#parked.takeDue(now)) {
       this.#add(entry, undefined)
     }
@@ -181,7 +188,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     if (!this.#isDisposed) {
       if (outcome === undefined) {
         entry.rejections++
-        this.#park(entry, Date.now() + pauseAfter(entry.rejections))
+        this.#park(entry, this.#clock.now() + pauseAfter(entry.rejections, this.#clock))
       } else if (outcome.kind === 'requeue') {
         entry.rejections = 0
         this.#add(entry, outcome.notBefore)

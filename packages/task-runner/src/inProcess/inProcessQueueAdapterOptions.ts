@@ -1,3 +1,5 @@
+import type { Clock } from '../time/clock.js'
+
 /** How a queue in this process differs from the default. */
 export interface InProcessQueueAdapterOptions {
   /** Claims of a type that are open at the same time, at most, over all workers; integers of at least 1. @default {} */
@@ -7,4 +9,6 @@ export interface InProcessQueueAdapterOptions {
    * Infinity. Beyond that it does as long as the task is not over. @default 86_400
    */
   idempotencyTtlSec?: number
+  /** Where time comes from. @default the system's */
+  clock?: Clock
 }

@@ -1,5 +1,6 @@
 import { TaskRunnerCore } from '../runner/taskRunnerCore.js'
 import { MemoryTaskStore } from '../store/memory/memoryTaskStore.js'
+import { systemClock } from '../time/systemClock.js'
 import { InProcessQueueAdapter } from './inProcessQueueAdapter.js'
 import type { InProcessTaskRunnerDeps } from './inProcessTaskRunnerDeps.js'
 import type { InProcessTaskRunnerOptions } from './inProcessTaskRunnerOptions.js'
@@ -14,12 +15,10 @@ import type { InProcessTaskRunnerOptions } from './inProcessTaskRunnerOptions.js
 export class InProcessTaskRunner extends TaskRunnerCore {
   readonly #queueAdapter: InProcessQueueAdapter
 
-  constructor(
-    { store = new MemoryTaskStore(), ...deps }: InProcessTaskRunnerDeps,
-    options: InProcessTaskRunnerOptions = {},
-  ) {
+  constructor({ store, ...deps }: InProcessTaskRunnerDeps, options: InProcessTaskRunnerOptions = {}) {
     const queueAdapter = new InProcessQueueAdapter(options)
-    super({ ...deps, store, queueAdapter }, options)
+    const { clock = systemClock } = options
+    super({ ...deps, store: store ?? new MemoryTaskStore({ now: () => clock.now() }), queueAdapter }, options)
     this.#queueAdapter = queueAdapter
   }
 

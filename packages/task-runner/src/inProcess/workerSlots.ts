@@ -2,6 +2,7 @@ import { ownValue } from '../collections/ownValue.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { WorkerSubscription } from '../queue/queueAdapter.js'
 import { workerSatisfiesTags } from '../queue/workerSatisfiesTags.js'
+import type { Clock } from '../time/clock.js'
 import type { Lane } from './lane.js'
 import type { QueueEntry } from './queueEntry.js'
 import type { TypeQueue } from './typeQueue.js'
@@ -16,6 +17,7 @@ const CLAIMS_A_TURN = 64
 export class WorkerSlots {
   readonly #subscription: WorkerSubscription
   readonly #queues: readonly TypeQueue[]
+  readonly #clock: Clock
   readonly #onSettled: OnSettled
   /** Lanes with entries by type, the next one first. */
   readonly #ready = new Map<string, Set<Lane>>()
@@ -27,9 +29,10 @@ export class WorkerSlots {
   #isWoken = false
   #claimsThisTurn = 0
 
-  constructor(subscription: WorkerSubscription, queues: readonly TypeQueue[], onSettled: OnSettled) {
+  constructor(subscription: WorkerSubscription, queues: readonly TypeQueue[], clock: Clock, onSettled: OnSettled) {
     this.#subscription = subscription
     this.#queues = queues
+    this.#clock = clock
     this.#onSettled = onSettled
     this.#free = subscription.concurrency
     for (const { type } of queues) this.#ready.set(type, new Set())
@@ -52,7 +55,7 @@ export class WorkerSlots {
     if (this.#isWoken || this.#isStopped || this.#free === 0) return
     this.#isWoken = true
     if (this.#claimsThisTurn < CLAIMS_A_TURN) return queueMicrotask(this.#pull)
-    setImmediate(() => {
+    this.#clock.nextTurn(() => {
       this.#claimsThisTurn = 0
       this.#pull()
     })

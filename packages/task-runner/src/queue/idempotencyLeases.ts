@@ -1,3 +1,6 @@
+import type { Clock } from '../time/clock.js'
+import { systemClock } from '../time/systemClock.js'
+
 /**
  * Which task holds which idempotency key, in this process, each for a fixed time.
  *
@@ -10,7 +13,10 @@ export class IdempotencyLeases {
   /** In the order of their ends, as all live equally long. */
   readonly #leases = new Map<string, { taskId: string; until: number }>()
 
-  constructor(private readonly lifetimeMs: number) {}
+  constructor(
+    private readonly lifetimeMs: number,
+    private readonly clock: Clock = systemClock,
+  ) {}
 
   get size(): number {
     return this.#leases.size
@@ -18,7 +24,7 @@ export class IdempotencyLeases {
 
   /** Answers the task that holds the key, which is the proposed one if nobody held it. */
   acquire(type: string, key: string, taskId: string): string {
-    const now = Date.now()
+    const now = this.clock.now()
     this.#purge(now)
     const name = `${type}\0${key}`
     const held = this.#leases.get(name)

@@ -3,7 +3,7 @@ import type { BusMessage, CrossNodeBus } from '@furystack/cross-node-bus'
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
-import { longTimeout } from '../time/longTimeout.js'
+import type { Clock } from '../time/clock.js'
 import { topicsOf } from './topicsOf.js'
 
 /** After these pauses (milliseconds) a task whose type could not be found is looked for again. */
@@ -23,6 +23,7 @@ export class BusFeeds implements Disposable {
     private readonly bus: CrossNodeBus,
     private readonly via: string,
     private readonly report: ReportError,
+    private readonly clock: Clock,
     private readonly deliver: (type: string, update: TaskUpdate) => void,
   ) {}
 
@@ -59,7 +60,7 @@ export class BusFeeds implements Disposable {
       const delayMs = LOOK_AGAIN_AFTER[tries]
       if (state !== 'looking' || this.#disposed) return
       if (delayMs === undefined) return this.report('subscribe', trouble)
-      cancel = longTimeout(() => void look(tries + 1), delayMs)
+      cancel = this.clock.setTimer(() => void look(tries + 1), delayMs, { isBackground: true })
     }
     void look(0)
     return {

@@ -31,7 +31,9 @@ export class LeaseSweep implements MaintenanceJob {
   async #expire(stored: ExpiredTask): Promise<void> {
     const { task, cancelReason, openChildren, parent } = stored
     this.onExpired(stored)
-    const at = Date.parse(task.attempts.at(-1)?.finishedAt ?? task.terminalAt ?? new Date().toISOString())
+    const at = Date.parse(
+      task.attempts.at(-1)?.finishedAt ?? task.terminalAt ?? new Date(this.parts.clock.now()).toISOString(),
+    )
     this.parts.updates.status(task.type, task.id, task.status, at, cancelReason)
     if (task.status === 'pending') return this.parts.dispatcher.tryDispatch(task)
     this.parts.telemetry.emit('onTaskCancelled', { taskId: task.id, type: task.type })

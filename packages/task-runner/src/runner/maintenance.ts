@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 
 import type { TaskStore } from '../store/taskStore.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
+import type { Clock } from '../time/clock.js'
 import { Periodic } from '../time/periodic.js'
+import { systemClock } from '../time/systemClock.js'
 import { withinMs } from '../time/withinMs.js'
 import type { MaintenanceJob, MaintenanceTurn } from './maintenanceJob.js'
 import { RoleLease } from './roleLease.js'
@@ -14,6 +16,8 @@ export interface MaintenanceOptions {
   readonly report: ReportError
   /** How long a disposal waits for the turns that are under way. @default 5_000 */
   readonly closeTimeoutMs?: number
+  /** @default the system's */
+  readonly clock?: Clock
 }
 
 /**
@@ -39,7 +43,7 @@ export class Maintenance implements AsyncDisposable {
   #isClosed = false
 
   constructor(options: MaintenanceOptions) {
-    this.#options = { closeTimeoutMs: 5_000, ...options }
+    this.#options = { closeTimeoutMs: 5_000, clock: systemClock, ...options }
   }
 
   /** Does a job from now on, as often as it says. */
@@ -47,12 +51,13 @@ export class Maintenance implements AsyncDisposable {
     const { name, intervalMs, isLocal = false, immediately = false } = job
     const lease = isLocal
       ? undefined
-      : new RoleLease(this.#options.store, { role: name, holder: this.#holder }, intervalMs)
+      : new RoleLease(this.#options.store, { role: name, holder: this.#holder }, intervalMs, this.#options.clock)
     if (lease) this.#leases.push(lease)
     this.#timers.push(
       new Periodic({
         intervalMs,
         immediately,
+        clock: this.#options.clock,
         run: () => this.#track(this.#take(job, lease)),
         onError: (error) => this.#options.report(name, error),
       }),
@@ -63,7 +68,8 @@ export class Maintenance implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     for (const timer of this.#timers) timer[Symbol.dispose]()
-    if (this.#turns.size > 0) await withinMs(Promise.allSettled(this.#turns), this.#options.closeTimeoutMs)
+    if (this.#turns.size > 0)
+      await withinMs(this.#options.clock, Promise.allSettled(this.#turns), this.#options.closeTimeoutMs)
     // A role that cannot be given back ends by itself.
     await Promise.allSettled(this.#leases.map((lease) => lease.resign()))
   }

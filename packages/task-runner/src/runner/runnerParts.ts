@@ -6,6 +6,7 @@ import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { TaskRunnerTelemetry } from '../telemetry/taskRunnerTelemetry.js'
+import type { Clock } from '../time/clock.js'
 import type { TerminalStatus } from '../task/taskStatus.js'
 import type { Dispatcher } from './dispatcher.js'
 import type { HandlerRegistry } from './handlerRegistry.js'
@@ -27,5 +28,6 @@ export interface RunnerParts {
   /** Cancels the open children of a task that has ended. Reports trouble, never rejects. */
   readonly reapOrphans: (parentId: string, status: TerminalStatus) => Promise<void>
   readonly settings: CoreSettings
+  readonly clock: Clock
   readonly report: ReportError
 }

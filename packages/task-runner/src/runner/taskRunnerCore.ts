@@ -10,6 +10,7 @@ import type { Task } from '../task/task.js'
 import type { TaskTreeNode } from '../task/taskTreeNode.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import { createErrorReporter } from '../telemetry/createErrorReporter.js'
+import { systemClock } from '../time/systemClock.js'
 import type { RegisterWorkerOptions } from '../worker/registerWorkerOptions.js'
 import type { Worker } from '../worker/worker.js'
 import { WorkerRuntime } from '../worker/workerRuntime.js'
@@ -64,6 +65,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   constructor(deps: TaskRunnerCoreDeps, options: TaskRunnerCoreOptions = {}) {
     const { injector, bus, blobStore, store, telemetry, queueAdapter: adapter } = deps
     const settings = coreSettings(options)
+    const { clock = systemClock } = options
     const { persistent, distributed, fleetCapEnforcement, delayedDispatch, brokerSideReclaim } = adapter.capabilities
     this.capabilities = Object.freeze({
       persistent,
@@ -81,11 +83,12 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       adapter,
       joint: adapter.joint?.(store),
       telemetry,
-      updates: new Updates(bus, report),
+      updates: new Updates(bus, report, clock),
       dispatcher: new Dispatcher(adapter, store, report),
       registry: this.#registry,
       reapOrphans: (parentId, status) => this.#cancellation.reap(parentId, status),
       settings,
+      clock,
       report,
     }
     this.#submission = new Submission(this.#parts, this.#registry)
@@ -93,11 +96,12 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       for (const worker of this.#workers) worker.cancel(taskIds, reason)
     })
     this.#watches = new TaskWatches({
+      clock,
       read: (taskId) => this.get(taskId),
       subscribe: ({ id, type }, handler) => this.#parts.updates.subscribe(id, handler, type),
       onPollError: (error) => report('watch', error),
     })
-    this.#maintenance = new Maintenance({ store, report, closeTimeoutMs: settings.abortTimeoutMs })
+    this.#maintenance = new Maintenance({ store, report, closeTimeoutMs: settings.abortTimeoutMs, clock })
     this.#maintenance.add(new ExpirySweep(this.#parts))
     if (this.#parts.joint !== undefined) return
     this.#maintenance.add(new Reconciler(this.#parts))
@@ -159,7 +163,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
 
   public async waitFor<R = unknown>(taskId: string, options: WaitForOptions = {}): Promise<R> {
     this.#assertUsable()
-    return (await waitForTask(this, checkTaskId('taskId', taskId), options)) as R
+    return (await waitForTask(this, this.#parts.clock, checkTaskId('taskId', taskId), options)) as R
   }
 
   public registerWorker(options: RegisterWorkerOptions): Worker {

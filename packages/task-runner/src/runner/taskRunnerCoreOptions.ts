@@ -1,9 +1,12 @@
 import { checkMaxDeliveries } from '../argument/checkMaxDeliveries.js'
 import { checkNumber } from '../argument/checkNumber.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
+import type { Clock } from '../time/clock.js'
 
 /** How a runner core differs from the default. Times are milliseconds. */
 export interface TaskRunnerCoreOptions {
+  /** Where time comes from, other than that of the store. @default the system's */
+  clock?: Clock
   /**
    * How often pending tasks are looked for whose entry never reached the queue; Infinity: never. Lower values mend a
    * crash between row and entry sooner and ask the store more often. @default 30_000
@@ -45,13 +48,13 @@ export interface TaskRunnerCoreOptions {
 }
 
 /** The options with their defaults. */
-export type CoreSettings = Readonly<Required<TaskRunnerCoreOptions>>
+export type CoreSettings = Readonly<Required<Omit<TaskRunnerCoreOptions, 'clock'>>>
 
 const OFF = 'never'
 
 /** Fills in the defaults and checks the rest. */
 export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
-  const number = (property: keyof TaskRunnerCoreOptions, byDefault: number, min: number, infinity?: string): number =>
+  const number = (property: keyof CoreSettings, byDefault: number, min: number, infinity?: string): number =>
     checkNumber(property, options[property] ?? byDefault, { min, ...(infinity !== undefined && { infinity }) })
   const { capabilityCheck = 'throw' } = options
   if (!['throw', 'warn', 'off'].includes(capabilityCheck)) {

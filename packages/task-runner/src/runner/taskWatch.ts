@@ -2,7 +2,7 @@ import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import type { Task } from '../task/task.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
-import { longTimeout } from '../time/longTimeout.js'
+import type { Clock } from '../time/clock.js'
 import { snapshotOf } from './snapshotOf.js'
 import { TaskNews } from './taskNews.js'
 
@@ -13,6 +13,7 @@ const GRACE_MS = 100
 
 /** Where a watch gets to know of its task. */
 export interface TaskWatchSource {
+  readonly clock: Clock
   read(taskId: string): Promise<Task | undefined>
   subscribe(task: Task, handler: (update: TaskUpdate) => void): Disposable
   /** Takes what went wrong with a poll; there will be another. */
@@ -102,7 +103,11 @@ export class TaskWatch implements Disposable {
   }
 
   #arm(delayMs: number): void {
-    if (this.#isOpen) this.#cancelPoll = longTimeout(() => void this.#poll(), delayMs, { keepAlive: true })
+    if (this.#isOpen)
+      this.#cancelPoll = this.source.clock.setTimer(() => void this.#poll(), delayMs, {
+        keepAlive: true,
+        isBackground: true,
+      })
   }
 
   async #poll(): Promise<void> {

@@ -6,6 +6,7 @@ import type { TaskStatus, TerminalStatus } from '../task/taskStatus.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import { isoTime } from '../time/isoTime.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
+import type { Clock } from '../time/clock.js'
 import { BusFeeds } from './busFeeds.js'
 import { SubscriberMap, type UpdateHandler } from './subscriberMap.js'
 import { topicsOf } from './topicsOf.js'
@@ -24,10 +25,11 @@ export class Updates implements Disposable {
   constructor(
     private readonly bus: CrossNodeBus,
     private readonly report: ReportError,
+    clock: Clock,
   ) {
     this.#byTask = new SubscriberMap(report)
     this.#byType = new SubscriberMap(report)
-    this.#feeds = new BusFeeds(bus, this.#via, report, (type, update) => this.#deliver(type, update))
+    this.#feeds = new BusFeeds(bus, this.#via, report, clock, (type, update) => this.#deliver(type, update))
   }
 
   /** Tells that a task has a status since `at` (epoch milliseconds). */

@@ -8,7 +8,7 @@ import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import { WaitTimeoutError } from '../errors/waitTimeoutError.js'
 import type { Task } from '../task/task.js'
 import { isTerminalStatus, type TaskStatus } from '../task/taskStatus.js'
-import { longTimeout } from '../time/longTimeout.js'
+import type { Clock } from '../time/clock.js'
 import { snapshotOf } from './snapshotOf.js'
 import type { TaskRunner } from './taskRunner.js'
 import type { WaitForOptions } from './waitForOptions.js'
@@ -16,11 +16,16 @@ import type { WaitForOptions } from './waitForOptions.js'
 type Runner = Pick<TaskRunner, 'get' | 'updates$'>
 
 /** Resolves with the result of a task, or rejects with the error that its end makes. */
-export const waitForTask = async (runner: Runner, taskId: string, options: WaitForOptions): Promise<unknown> => {
+export const waitForTask = async (
+  runner: Runner,
+  clock: Clock,
+  taskId: string,
+  options: WaitForOptions,
+): Promise<unknown> => {
   const { signal, timeoutMs = Infinity } = checkObject('options', options)
   checkNumber('timeoutMs', timeoutMs, { min: 0, infinity: 'no limit' })
   signal?.throwIfAborted()
-  const task = await untilEnded(runner, taskId, timeoutMs, signal)
+  const task = await untilEnded(runner, clock, taskId, timeoutMs, signal)
   if (task === undefined) throw new UnknownTaskError(taskId)
   if (task.status === 'cancelled') throw new TaskCancelledError(taskId, snapshotOf(task).reason)
   if (task.status === 'failed') throw new TaskFailedError(taskId, task.error ?? { name: 'Error', message: 'unknown' })
@@ -29,6 +34,7 @@ export const waitForTask = async (runner: Runner, taskId: string, options: WaitF
 
 const untilEnded = (
   runner: Runner,
+  clock: Clock,
   taskId: string,
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -46,7 +52,7 @@ const untilEnded = (
     signal?.addEventListener('abort', onAbort)
     waiting.add(() => signal?.removeEventListener('abort', onAbort))
     const onTimeout = (): void => fail(new WaitTimeoutError(taskId, timeoutMs, status))
-    waiting.add(longTimeout(onTimeout, timeoutMs, { keepAlive: true }))
+    waiting.add(clock.setTimer(onTimeout, timeoutMs, { keepAlive: true }))
     const task$ = runner.updates$(taskId).pipe(
       filter((update) => update.kind === 'status'),
       tap((update) => (status = update.status)),

@@ -1,3 +1,6 @@
+import type { Clock } from './clock.js'
+import { systemClock } from './systemClock.js'
+
 interface Trouble {
   readonly since: number
   count: number
@@ -23,13 +26,16 @@ export class GrowingDelays {
   readonly #options: Required<GrowingDelaysOptions>
   readonly #troubles = new Map<string, Trouble>()
 
-  constructor(options: GrowingDelaysOptions) {
+  constructor(
+    options: GrowingDelaysOptions,
+    private readonly clock: Clock = systemClock,
+  ) {
     this.#options = { capacity: 10_000, ...options }
   }
 
   /** The delay for one more trouble, how many there were, and for how long they have been going on. */
   next(key: string): { delayMs: number; count: number; sinceMs: number } {
-    const now = performance.now()
+    const now = this.clock.elapsed()
     const trouble = this.#troubles.get(key) ?? this.#remember(key, now)
     const delayMs = Math.min(this.#options.maxMs, this.#options.firstMs * 2 ** trouble.count)
     trouble.count++

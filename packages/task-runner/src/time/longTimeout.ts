@@ -1,11 +1,7 @@
+import type { TimerOptions } from './clock.js'
+
 /** The longest delay that a timer of the platform keeps; a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-
-/** How a timer differs from the default. */
-export interface LongTimeoutOptions {
-  /** Whether the process stays alive for it. @default false */
-  keepAlive?: boolean
-}
 
 /**
  * Calls back once, after `delayMs` (0 to infinity; infinity never). Delays beyond the platform's limit of about 24.8
@@ -20,7 +16,7 @@ export interface LongTimeoutOptions {
 export const longTimeout = (
   callback: () => void,
   delayMs: number,
-  { keepAlive = false }: LongTimeoutOptions = {},
+  { keepAlive = false }: TimerOptions = {},
 ): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   const arm = (leftMs: number): void => {

@@ -1,7 +1,7 @@
-import { longTimeout } from './longTimeout.js'
+import type { Clock } from './clock.js'
 
 /** Resolves after `ms` milliseconds. The process does not stay alive for it. */
-export const pause = (ms: number): Promise<void> =>
+export const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => {
-    longTimeout(resolve, ms)
+    clock.setTimer(resolve, ms)
   })

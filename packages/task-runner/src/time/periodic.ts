@@ -1,4 +1,5 @@
-import { longTimeout } from './longTimeout.js'
+import type { Clock } from './clock.js'
+import { systemClock } from './systemClock.js'
 
 /** What is to be done again and again. */
 export interface PeriodicOptions {
@@ -6,6 +7,8 @@ export interface PeriodicOptions {
   intervalMs: number
   /** Whether the first run is at once, not after a pause. */
   immediately?: boolean
+  /** @default the system's */
+  clock?: Clock
   run(): Promise<void>
   onError(error: unknown): void
 }
@@ -19,11 +22,13 @@ export interface PeriodicOptions {
  */
 export class Periodic implements Disposable {
   readonly #options: PeriodicOptions
+  readonly #clock: Clock
   #cancel: (() => void) | undefined
   #stopped = false
 
   constructor(options: PeriodicOptions) {
     this.#options = options
+    this.#clock = options.clock ?? systemClock
     if (!Number.isFinite(options.intervalMs)) return
     if (options.immediately === true) this.#arm(0)
     else this.#rest()
@@ -35,11 +40,11 @@ export class Periodic implements Disposable {
   }
 
   #rest(): void {
-    this.#arm(this.#options.intervalMs * (0.9 + Math.random() * 0.2))
+    this.#arm(this.#options.intervalMs * (0.9 + this.#clock.random() * 0.2))
   }
 
   #arm(delayMs: number): void {
-    if (!this.#stopped) this.#cancel = longTimeout(() => void this.#run(), delayMs)
+    if (!this.#stopped) this.#cancel = this.#clock.setTimer(() => void this.#run(), delayMs, { isBackground: true })
   }
 
   async #run(): Promise<void> {

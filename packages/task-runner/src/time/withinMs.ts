@@ -1,9 +1,9 @@
-import { longTimeout } from './longTimeout.js'
+import type { Clock } from './clock.js'
 
 /** Waits for a promise that never rejects, at most `ms` milliseconds; tells whether it was in time. */
-export const withinMs = (promise: Promise<unknown>, ms: number): Promise<boolean> =>
+export const withinMs = (clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const cancel = longTimeout(() => resolve(false), ms)
+    const cancel = clock.setTimer(() => resolve(false), ms)
     void promise.then(() => {
       cancel()
       resolve(true)

@@ -23,7 +23,8 @@ export class AttemptFinisher {
   async finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
     const { taskId, attempt, workerId, startedAt } = run
     const input: FinishAttempt = { taskId, attempt, workerId, startedAt, outcome }
-    const began = performance.now()
+    const { clock } = this.parts
+    const began = clock.elapsed()
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
         const result = await this.#write(run, input)
@@ -32,8 +33,8 @@ export class AttemptFinisher {
         this.parts.report('finish', error)
       }
       const limit = this.isClosing() ? Math.min(run.leaseEndsAt, began + CLOSING_LIMIT_MS) : run.leaseEndsAt
-      if (performance.now() + pauseMs >= limit) return undefined
-      await pause(pauseMs)
+      if (clock.elapsed() + pauseMs >= limit) return undefined
+      await pause(clock, pauseMs)
     }
   }
 

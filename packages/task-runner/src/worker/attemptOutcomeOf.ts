@@ -36,13 +36,13 @@ const succeed = (run: Run, value: unknown, report: ReportError): AttemptOutcome 
 }
 
 const fail = (
-  { handler: { retryPolicy }, attempt, failures }: Run,
+  { handler: { retryPolicy }, attempt, failures, clock }: Run,
   thrown: unknown,
   report: ReportError,
 ): AttemptOutcome => {
   const error = toAttemptError(thrown)
   const mayRetry = failures + 1 < retryPolicy.maxAttempts && !isNonRetryableError(thrown)
   const failure = { attempt, failures: failures + 1, error: thrown }
-  const retryDelayMs = mayRetry ? retryDelayOf(retryPolicy, failure, report) : undefined
+  const retryDelayMs = mayRetry ? retryDelayOf(retryPolicy, failure, report, clock) : undefined
   return retryDelayMs === undefined ? { kind: 'failed', error } : { kind: 'failed', error, retryDelayMs }
 }

@@ -31,14 +31,12 @@ const OWNED_AGAIN_MS = 100
 const DEFAULT_VISIBILITY_MS = 60_000
 
 const answer = (outcome: ClaimOutcome): Intake => ({ kind: 'answer', outcome })
-const requeueAfter = (delayMs: number): Intake =>
-  answer({ kind: 'requeue', notBefore: new Date(Date.now() + Math.ceil(delayMs)) })
 
 /** Decides what is to be done about a claim. */
 export class ClaimIntake {
   readonly #maxDeliveries: Readonly<Record<string, number>>
-  readonly #missing = new GrowingDelays({ firstMs: 250, maxMs: 30_000 })
-  readonly #misfits = new GrowingDelays({ firstMs: 250, maxMs: 5_000 })
+  readonly #missing: GrowingDelays
+  readonly #misfits: GrowingDelays
 
   constructor(
     private readonly parts: RunnerParts,
@@ -46,6 +44,8 @@ export class ClaimIntake {
     private readonly tags: readonly string[],
     private readonly handlers: HandlerTable,
   ) {
+    this.#missing = new GrowingDelays({ firstMs: 250, maxMs: 30_000 }, parts.clock)
+    this.#misfits = new GrowingDelays({ firstMs: 250, maxMs: 5_000 }, parts.clock)
     this.#maxDeliveries = handlers.maxDeliveries(parts.settings.maxDeliveries)
   }
 
@@ -61,7 +61,7 @@ export class ClaimIntake {
     const { status } = stored.task
     const handler = this.#fit(stored.task)
     if (typeof handler === 'string' && (status === 'pending' || status === 'running')) {
-      return requeueAfter(this.#misfit(stored.task, handler))
+      return this.#requeueAfter(this.#misfit(stored.task, handler))
     }
     const begun = await this.parts.store.beginAttempt({
       taskId: claim.taskId,
@@ -116,13 +116,17 @@ export class ClaimIntake {
     // whose worker died, so it has to come back when that worker's lease is over.
     const mayBeRedelivery = claim.redelivered === undefined && this.parts.adapter.capabilities.brokerSideReclaim
     if (!mayBeRedelivery) return answer({ kind: 'success' })
-    const leaseMs = (leaseUntil ?? 0) - Date.now()
-    return requeueAfter(Math.max(OWNED_AGAIN_MS, Math.min(leaseMs, this.#visibilityOf(claim, undefined))))
+    const leaseMs = (leaseUntil ?? 0) - this.parts.clock.now()
+    return this.#requeueAfter(Math.max(OWNED_AGAIN_MS, Math.min(leaseMs, this.#visibilityOf(claim, undefined))))
+  }
+
+  #requeueAfter(delayMs: number): Intake {
+    return answer({ kind: 'requeue', notBefore: new Date(this.parts.clock.now() + Math.ceil(delayMs)) })
   }
 
   #missingRow({ taskId, type }: ClaimedTask): Intake {
     const { delayMs, count, sinceMs } = this.#missing.next(taskId)
-    if (sinceMs < MISSING_LIMIT_MS) return requeueAfter(delayMs)
+    if (sinceMs < MISSING_LIMIT_MS) return this.#requeueAfter(delayMs)
     this.#missing.forget(taskId)
     this.parts.report('claim', new MissingTaskRowError(taskId, type, count))
     return answer({ kind: 'success' })

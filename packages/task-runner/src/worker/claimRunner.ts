@@ -53,7 +53,7 @@ export class ClaimRunner implements Disposable {
   /** Never rejects. */
   async run(claim: ClaimedTask, begun: Begun, handler: AnyTaskHandlerDescriptor): Promise<ClaimOutcome> {
     const { task } = begun.stored
-    const run = new Run(claim, begun, handler, this.workerId)
+    const run = new Run(claim, begun, handler, this.workerId, this.parts.clock)
     this.#announce(task, begun.at)
     this.#openRun(run)
     if (begun.stored.hasSteps === true && !(await this.#loadSteps(run))) {
@@ -75,7 +75,8 @@ export class ClaimRunner implements Disposable {
   /** Hands an attempt back that has begun, but is not to be run here. */
   giveBack(claim: ClaimedTask, begun: Begun, delayMs: number): Promise<ClaimOutcome> {
     const outcome: AttemptOutcome = { kind: 'released', unstarted: true, ...(delayMs > 0 && { delayMs }) }
-    return this.#ending.end(new Run(claim, begun, NO_HANDLER, this.workerId), begun.stored.task, outcome)
+    const run = new Run(claim, begun, NO_HANDLER, this.workerId, this.parts.clock)
+    return this.#ending.end(run, begun.stored.task, outcome)
   }
 
   public [Symbol.dispose](): void {

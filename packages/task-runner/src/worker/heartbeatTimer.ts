@@ -3,7 +3,7 @@ import type { ExtendAttempt, ExtendResult } from '../store/extendAttempt.js'
 import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
-import { longTimeout } from '../time/longTimeout.js'
+import type { Clock } from '../time/clock.js'
 import type { Run } from './run.js'
 
 /** What the heartbeats of a worker need. */
@@ -12,6 +12,7 @@ export interface HeartbeatTimerParts {
   readonly adapter: QueueAdapter
   readonly joint: JointSteps | undefined
   readonly report: ReportError
+  readonly clock: Clock
   readonly settings: { readonly heartbeatIntervalMs: number }
 }
 
@@ -60,12 +61,12 @@ export class HeartbeatTimer {
   #armAt(at: number): void {
     this.#cancel?.()
     this.#nextAt = at
-    this.#cancel = longTimeout(this.#tick, at - performance.now())
+    this.#cancel = this.parts.clock.setTimer(this.#tick, at - this.parts.clock.elapsed())
   }
 
   readonly #tick = (): void => {
     this.#nextAt = Infinity
-    const now = performance.now()
+    const now = this.parts.clock.elapsed()
     const due: Run[] = []
     let period = Infinity
     let timeoutAt = Infinity
@@ -92,7 +93,7 @@ export class HeartbeatTimer {
     runs: readonly Run[],
     progress?: ExtendAttempt['progress'],
   ): Promise<Array<ExtendResult | undefined>> {
-    const sentAt = performance.now()
+    const sentAt = this.parts.clock.elapsed()
     for (const run of runs) run.isExtending = true
     const steps = runs.map((run) => {
       const { taskId, attempt, visibilityMs } = run
@@ -138,7 +139,7 @@ export class HeartbeatTimer {
 
   #learn(run: Run, result: ExtendResult | undefined, sentAt: number): void {
     if (result === undefined) {
-      if (performance.now() >= run.leaseEndsAt) run.lose('expired')
+      if (this.parts.clock.elapsed() >= run.leaseEndsAt) run.lose('expired')
       return
     }
     this.#isFailing = false

@@ -1,9 +1,12 @@
+import type { Clock } from '../time/clock.js'
 import { withinMs } from '../time/withinMs.js'
 
 /** Counts what is active, and lets everybody who asks wait until nothing is. */
 export class Idleness {
   #active = 0
   #waiting: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
+
+  constructor(private readonly clock: Clock) {}
 
   get active(): number {
     return this.#active
@@ -38,11 +41,11 @@ export class Idleness {
 
   /** Waits at most `ms` milliseconds, whoever is let go meanwhile; tells whether nothing is active. */
   async idleWithin(ms: number): Promise<boolean> {
-    const until = performance.now() + ms
+    const until = this.clock.elapsed() + ms
     for (;;) {
-      const left = until - performance.now()
+      const left = until - this.clock.elapsed()
       if (this.#active === 0 || left <= 0) return this.#active === 0
-      await withinMs(this.wait(), left)
+      await withinMs(this.clock, this.wait(), left)
     }
   }
 }

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import { encodeJson } from '../json/encodeJson.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
-import { longTimeout } from '../time/longTimeout.js'
 import type { HeartbeatTimer } from './heartbeatTimer.js'
 import type { Run } from './run.js'
 
@@ -58,8 +57,8 @@ export class ProgressReporter {
 
   #schedule(): void {
     if (this.#writing !== undefined || this.#cancelTimer !== undefined || this.#isClosed) return
-    const waitMs = this.#nextWriteAt - performance.now()
-    if (waitMs > 0) this.#cancelTimer = longTimeout(this.#write, waitMs)
+    const waitMs = this.#nextWriteAt - this.parts.clock.elapsed()
+    if (waitMs > 0) this.#cancelTimer = this.parts.clock.setTimer(this.#write, waitMs)
     else this.#write()
   }
 
@@ -89,7 +88,7 @@ export class ProgressReporter {
   }
 
   #rest(ms: number): void {
-    this.#nextWriteAt = performance.now() + ms
+    this.#nextWriteAt = this.parts.clock.elapsed() + ms
   }
 
   /** Tells what has been stored, which whoever reported it may have changed since. */

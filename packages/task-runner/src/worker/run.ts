@@ -6,6 +6,7 @@ import type { ClaimedTask } from '../queue/queueAdapter.js'
 import { AttemptTimeoutError } from '../errors/attemptTimeoutError.js'
 import { LeaseLostError } from '../errors/leaseLostError.js'
 import { TaskCancelledError } from '../errors/taskCancelledError.js'
+import type { Clock } from '../time/clock.js'
 import { observeHandler } from './observeHandler.js'
 import type { ProgressReporter } from './progressReporter.js'
 import type { RunStop } from './runStop.js'
@@ -60,6 +61,7 @@ export class Run {
     begun: BeginResult & { kind: 'begun' },
     public readonly handler: AnyTaskHandlerDescriptor,
     public readonly workerId: string,
+    public readonly clock: Clock,
   ) {
     this.taskId = begun.stored.task.id
     this.type = begun.stored.task.type
@@ -67,7 +69,7 @@ export class Run {
     this.startedAt = begun.at
     this.failures = begun.stored.failures
     this.visibilityMs = claim.visibilityTimeoutMs ?? handler.visibilityTimeoutMs
-    this.beganAt = performance.now()
+    this.beganAt = clock.elapsed()
     this.extendedAt = this.beganAt
     this.timeoutAt = this.extendedAt + (handler.attemptTimeoutMs ?? Infinity)
   }

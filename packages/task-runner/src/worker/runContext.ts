@@ -57,7 +57,7 @@ export class RunContext<P> implements TaskContext<P> {
   }
 
   get remainingMs(): number {
-    return Math.max(0, this.#run.timeoutAt - performance.now())
+    return Math.max(0, this.#run.timeoutAt - this.#parts.clock.elapsed())
   }
 
   get heartbeat(): TaskContext<P>['heartbeat'] {
@@ -113,11 +113,12 @@ export class RunContext<P> implements TaskContext<P> {
   }
 
   get now(): TaskContext<P>['now'] {
-    return () => new Date(this.#steps.instant(stepIdentity.now(), () => new Date().toISOString()))
+    return () =>
+      new Date(this.#steps.instant(stepIdentity.now(), () => new Date(this.#parts.clock.now()).toISOString()))
   }
 
   get random(): TaskContext<P>['random'] {
-    return () => this.#steps.instant(stepIdentity.random(), Math.random)
+    return () => this.#steps.instant(stepIdentity.random(), () => this.#parts.clock.random())
   }
 
   get sleep(): TaskContext<P>['sleep'] {

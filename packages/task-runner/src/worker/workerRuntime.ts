@@ -37,9 +37,9 @@ export class WorkerRuntime implements Worker {
   public readonly tags: readonly string[]
   public readonly handlers: readonly AnyTaskHandlerDescriptor[]
   readonly #parts: RunnerParts
-  readonly #idleness = new Idleness()
-  readonly #recentCancels = new RecentCancels()
-  readonly #troubles = new GrowingDelays({ firstMs: 250, maxMs: 10_000 })
+  readonly #idleness: Idleness
+  readonly #recentCancels: RecentCancels
+  readonly #troubles: GrowingDelays
   readonly #intake: ClaimIntake
   readonly #runner: ClaimRunner
   readonly #onEnded: (worker: WorkerRuntime) => void
@@ -52,6 +52,9 @@ export class WorkerRuntime implements Worker {
   /** `onEnded` is called once, when the last claim of the disposed worker has been answered. */
   constructor(parts: RunnerParts, options: RegisterWorkerOptions, onEnded: (worker: WorkerRuntime) => void) {
     this.#parts = parts
+    this.#idleness = new Idleness(parts.clock)
+    this.#recentCancels = new RecentCancels(parts.clock)
+    this.#troubles = new GrowingDelays({ firstMs: 250, maxMs: 10_000 }, parts.clock)
     this.#onEnded = onEnded
     this.name = checkText('name', checkObject('options', options).name, 512)
     this.concurrency = checkNumber('concurrency', options.concurrency, { min: 1, max: 100_000, integer: true })
@@ -79,7 +82,7 @@ export class WorkerRuntime implements Worker {
     checkNumber('timeoutMs', timeoutMs, { min: 0, infinity: 'no limit' })
     this.#isDraining = true
     for (const run of this.#runner.runs) this.#greet(run)
-    if (this.#state === 'live') await withinMs(this.#idleness.wait(), timeoutMs)
+    if (this.#state === 'live') await withinMs(this.#parts.clock, this.#idleness.wait(), timeoutMs)
   }
 
   /** Aborts the runs of these tasks. */
@@ -148,8 +151,9 @@ export class WorkerRuntime implements Worker {
     } catch (error) {
       this.#parts.report('claim', error)
       const { delayMs } = this.#troubles.next(this.workerId)
-      await pause(TROUBLE_PAUSE_MS)
-      return { kind: 'requeue', notBefore: new Date(Date.now() + delayMs * (0.5 + Math.random())) }
+      const { clock } = this.#parts
+      await pause(clock, TROUBLE_PAUSE_MS)
+      return { kind: 'requeue', notBefore: new Date(clock.now() + delayMs * (0.5 + clock.random())) }
     } finally {
       this.#idleness.leave()
       this.#endWhenIdle()

@@ -13,6 +13,7 @@ import type { StartResult, StartTask } from '../startTask.js'
 import type { ExpiredTask, FailedTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
 import { MemoryRoles } from './memoryRoles.js'
+import { systemClock } from '../../time/systemClock.js'
 import { MemoryCreation } from './memoryCreation.js'
 import type { MemoryRow } from './memoryRow.js'
 import { MemoryRows } from './memoryRows.js'
@@ -31,7 +32,7 @@ import { toStoredTask } from './toStoredTask.js'
 
 /** How a `MemoryTaskStore` differs from the default. */
 export interface MemoryTaskStoreOptions {
-  /** The clock, in epoch milliseconds. @default Date.now */
+  /** The clock, in epoch milliseconds. @default the system's */
   now?: () => number
 }
 
@@ -50,7 +51,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #creation = new MemoryCreation(this.#rows, this.#tree)
   readonly #roles = new MemoryRoles()
 
-  constructor({ now = Date.now }: MemoryTaskStoreOptions = {}) {
+  constructor({ now = () => systemClock.now() }: MemoryTaskStoreOptions = {}) {
     this.#now = now
   }
 

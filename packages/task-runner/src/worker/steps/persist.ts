@@ -13,19 +13,19 @@ export class StepTroubleError extends Error {
 
 /** Asks the store, again and again for a moment. Throws a `StepTroubleError` with the trouble as its cause. */
 export const persist = async <T>(
-  { report }: RunnerParts,
+  { report, clock }: RunnerParts,
   run: Run,
   operation: string,
   ask: () => Promise<T>,
 ): Promise<T> => {
-  const limit = Math.min(performance.now() + LIMIT_MS, run.leaseEndsAt)
+  const limit = Math.min(clock.elapsed() + LIMIT_MS, run.leaseEndsAt)
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
     try {
       return await ask()
     } catch (cause) {
       report(operation, cause)
-      if (performance.now() + pauseMs >= limit) throw new StepTroubleError(`the step "${operation}" failed`, { cause })
+      if (clock.elapsed() + pauseMs >= limit) throw new StepTroubleError(`the step "${operation}" failed`, { cause })
     }
-    await pause(pauseMs)
+    await pause(clock, pauseMs)
   }
 }

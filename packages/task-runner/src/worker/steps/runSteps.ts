@@ -33,7 +33,7 @@ export class RunSteps {
 
   /** The present time by the store's clock, in epoch milliseconds. */
   get storeNow(): number {
-    return this.run.startedAt + (performance.now() - this.run.beganAt)
+    return this.run.startedAt + (this.parts.clock.elapsed() - this.run.beganAt)
   }
 
   /** Takes a step. It is asked for at once, so that steps keep the order of their calls. */
@@ -126,7 +126,7 @@ export class RunSteps {
   #endWhenStill(): void {
     if (this.#busy > 0 || !this.#isWaiting || this.#isChecking) return
     this.#isChecking = true
-    setImmediate(() => void this.#endIfStill())
+    this.parts.clock.nextTurn(() => void this.#endIfStill())
   }
 
   async #endIfStill(): Promise<void> {

@@ -1,5 +1,5 @@
 import { stepIdentity } from '../../replay/stepIdentity.js'
-import { longTimeout } from '../../time/longTimeout.js'
+import type { Clock } from '../../time/clock.js'
 import type { RunSteps } from './runSteps.js'
 
 /**
@@ -9,7 +9,8 @@ import type { RunSteps } from './runSteps.js'
 export const sleepStep = (steps: RunSteps, ms: number): Promise<void> =>
   steps.take(stepIdentity.sleep(ms), async (next) => {
     const { parts, run, writer } = steps
-    if (ms === Infinity) return { value: await sleep(ms, run.signal) }
+    const { clock } = parts
+    if (ms === Infinity) return { value: await sleep(clock, ms, run.signal) }
     const leftMs = next.kind === 'live' ? ms : next.entry.at + ms - steps.storeNow
     const { settings, adapter } = parts
     if (leftMs > settings.parkSleepsAfterMs && adapter.capabilities.delayedDispatch) {
@@ -19,11 +20,11 @@ export const sleepStep = (steps: RunSteps, ms: number): Promise<void> =>
     }
     const recording = next.kind === 'live' ? writer.record(next.key, next.entry) : writer.flush()
     // A sleep of a moment is not longer because its end is written down.
-    await Promise.all([recording, sleep(Math.max(0, leftMs), run.signal)])
+    await Promise.all([recording, sleep(clock, Math.max(0, leftMs), run.signal)])
     return { value: undefined }
   })
 
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+const sleep = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     // The reason is one of the runner's own errors.
     const abort = (): void => reject(signal.reason as Error)
@@ -32,7 +33,7 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
       cancel()
       abort()
     }
-    const cancel = longTimeout(
+    const cancel = clock.setTimer(
       () => {
         signal.removeEventListener('abort', onAbort)
         resolve()
