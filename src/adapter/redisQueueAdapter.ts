@@ -1,15 +1,16 @@
-import type {
-  EnqueueInput,
-  IdempotencyLeaseInput,
-  QueueAdapter,
-  QueueAdapterCapabilities,
-  TaskStore,
+import {
+  checkQueueInput,
+  type EnqueueInput,
+  type IdempotencyLeaseInput,
+  type QueueAdapter,
+  type QueueAdapterCapabilities,
+  type TaskStore,
 } from '@furystack/task-runner'
 import { lastValueFrom, type Observable, Subject } from 'rxjs'
 
 import type { Connection } from '../connection/connection.js'
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
-import { keys as keysOf } from '../keys/keys.js'
+import { checkRowId, keys as keysOf } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
 import type { LaneEvent } from '../events/laneEvent.js'
 import { type LanePort } from '../port/lanePort.js'
@@ -93,8 +94,9 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     events$: events$.asObservable(),
     store,
 
-    enqueue: async ({ taskId, type, handlerVersion, tags, notBefore }: EnqueueInput) => {
+    enqueue: async (input: EnqueueInput) => {
       alive('enqueue')
+      const { taskId, type, handlerVersion, tags, notBefore } = checkQueueInput.enqueue(input)
       const entry = {
         taskId,
         lane: lane(type, handlerVersion, tags),
@@ -105,6 +107,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
 
     subscribe: (subscription) => {
       alive('subscribe')
+      checkQueueInput.subscribe(subscription)
       const reader = connect(`reader of ${subscription.workerId}`, true)
       const worker = subscribeWorker({ subscription, port: portWith(reader), reader, options: resolved, report })
       workers.add(worker)
@@ -126,6 +129,8 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
 
     acquireIdempotencyLease: async (input: IdempotencyLeaseInput) => {
       alive('acquireIdempotencyLease')
+      checkQueueInput.lease(input)
+      checkRowId(input.taskId)
       return lastValueFrom(port.lease(input), { defaultValue: input.taskId })
     },
 

@@ -1,3 +1,4 @@
+import { quoted } from '@furystack/task-runner'
 import type { SchedulerLike } from 'rxjs'
 
 import { type AnyRedisClient, kindOf, type KnownClient } from '../connection/anyRedisClient.js'
@@ -12,11 +13,14 @@ export interface RedisQueueOptions {
    * Commands go over connections of the library's own.
    */
   client: AnyRedisClient
-  /** Names the library's connections in `CLIENT LIST`. Not empty. */
+  /** Names the library's connections in `CLIENT LIST`. 1 to 512 characters. */
   serviceName: string
-  /** In front of every key. With a hash tag (`{svc-a}/`) all keys lie in one slot, as a cluster needs it. @default '' */
+  /**
+   * In front of every key, at most 512 characters. With a hash tag (`{svc-a}/`) all keys lie in one slot, as a cluster
+   * needs it. @default ''
+   */
   topicPrefix?: string
-  /** @default 'runner' */
+  /** 1 to 512 characters. @default 'runner' */
   consumerGroup?: string
   /**
    * After how long without a heartbeat a claim may be taken over, 100 to 86,400,000. A worker heartbeats at a third of it
@@ -69,13 +73,16 @@ export type ResolvedQueueOptions = Readonly<Required<Omit<RedisQueueOptions, 'cl
  * resolveQueueOptions({ client, serviceName: 'svc-a' }).visibilityTimeoutMs // 60000
  */
 export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOptions => {
+  if (typeof options !== 'object' || (options as unknown) === null)
+    throw new InvalidOptionError('options', typeNameOf(options), 'an object')
   const { scheduler } = options
   const client = kindOf(options.client)
-  if (client === undefined) throw new InvalidOptionError('client', options.client, CLIENT)
+  // Whatever was taken for a client, a URL perhaps, may hold a password, and errors are logged.
+  if (client === undefined) throw new InvalidOptionError('client', typeNameOf(options.client), CLIENT)
   const resolved = {
     client,
     serviceName: text('serviceName', options.serviceName),
-    topicPrefix: options.topicPrefix ?? '',
+    topicPrefix: (options.topicPrefix ?? '') === '' ? '' : text('topicPrefix', options.topicPrefix),
     consumerGroup: text('consumerGroup', options.consumerGroup ?? 'runner'),
     visibilityTimeoutMs: whole('visibilityTimeoutMs', options.visibilityTimeoutMs ?? 60_000, 100, DAY_MS),
     visibilityTimeoutByType: byType('visibilityTimeoutByType', options.visibilityTimeoutByType, 100, DAY_MS),
@@ -90,8 +97,6 @@ export const resolveQueueOptions = (options: RedisQueueOptions): ResolvedQueueOp
         : whole('maxDeliveries', options.maxDeliveries ?? 5, 1, 1_000_000, 'deliveries'),
     commandDeadlineMs: whole('commandDeadlineMs', options.commandDeadlineMs ?? 5_000, 100, 600_000),
   }
-  if (typeof resolved.topicPrefix !== 'string' || !resolved.topicPrefix.isWellFormed())
-    throw new InvalidOptionError('topicPrefix', resolved.topicPrefix, 'a string of well-formed Unicode')
   if (client.kind === 'cluster' && hashTagOf(resolved.topicPrefix) === undefined)
     throw new InvalidOptionError('topicPrefix', resolved.topicPrefix, HASH_TAG)
   return scheduler ? { ...resolved, scheduler } : resolved
@@ -137,9 +142,14 @@ const isSubscriber = (client: object): boolean => {
   return isPubSubActive === true && (options?.RESP ?? ('commandDocs' in client ? 3 : 2)) === 2
 }
 
+/** UTF-16 units. */
+const MAX_TEXT = 512
+
+const typeNameOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+
 const text = (option: string, value: unknown): string => {
-  if (typeof value !== 'string' || value === '' || !value.isWellFormed())
-    throw new InvalidOptionError(option, value, 'a non-empty string of well-formed Unicode')
+  if (typeof value !== 'string' || value === '' || !value.isWellFormed() || value.length > MAX_TEXT)
+    throw new InvalidOptionError(option, value, `a string of 1 to ${String(MAX_TEXT)} well-formed characters`)
   return value
 }
 
@@ -160,9 +170,6 @@ const byType = (
   if (typeof values !== 'object' || values === null || Array.isArray(values))
     throw new InvalidOptionError(option, values, 'an object from task type to number')
   return Object.fromEntries(
-    Object.entries(values).map(([type, value]) => [
-      type,
-      whole(`${option}[${JSON.stringify(type)}]`, value, min, max, unit),
-    ]),
+    Object.entries(values).map(([type, value]) => [type, whole(`${option}[${quoted(type)}]`, value, min, max, unit)]),
   )
 }

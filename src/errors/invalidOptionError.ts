@@ -1,3 +1,5 @@
+import { printable, quoted } from '@furystack/task-runner'
+
 import { LaneError } from './laneError.js'
 
 /**
@@ -13,16 +15,17 @@ export class InvalidOptionError extends LaneError {
 
   constructor(
     readonly option: string,
+    /** What was given; of what may hold a password, only its kind. */
     readonly value: unknown,
     readonly allowed: string,
   ) {
-    super(`${option}: ${describe(value)} is not ${allowed}`)
+    super(`${printable(option)}: ${describe(value)} is not ${allowed}`)
   }
 }
 
 const describe = (value: unknown): string => {
-  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'string') return quoted(value)
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
-  return String(value)
+  return printable(String(value))
 }

@@ -1,3 +1,5 @@
+import { printable } from '@furystack/task-runner'
+
 import { LaneError } from './laneError.js'
 
 /** What the server's error replies start with, as far as they are told apart. */
@@ -29,7 +31,7 @@ export class RedisRefusedError extends LaneError {
     serverMessage: string,
     options?: ErrorOptions,
   ) {
-    super(`${operation}: Redis refused it: ${serverMessage}`, options)
+    super(`${operation}: Redis refused it: ${printable(serverMessage, 500)}`, options)
     this.reply = serverMessage.split(' ', 1)[0] ?? ''
     this.isTransient = TRANSIENT.test(serverMessage)
     this.effect = IN_SCRIPT.test(serverMessage) && !BEFORE_ANY_WRITE.test(serverMessage) ? 'unknown' : 'excluded'

@@ -1,3 +1,5 @@
+import { printable } from '@furystack/task-runner'
+
 import { LaneError } from './laneError.js'
 
 /**
@@ -14,6 +16,6 @@ export class ScriptReplyError extends LaneError {
     readonly operation: string,
     reply: unknown,
   ) {
-    super(`${operation}: cannot read the reply ${(JSON.stringify(reply) ?? 'undefined').slice(0, 200)}`)
+    super(`${operation}: cannot read the reply ${printable(JSON.stringify(reply) ?? 'undefined')}`)
   }
 }

@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '@furystack/task-runner'
+
 import type { Lane } from './lane.js'
 
 /**
@@ -64,11 +66,35 @@ export const keys = (prefix: string): Keys => {
     queue: (lane) => `${root}queue:${lane.name}`,
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,
-    row: (taskId) => `${root}row:${taskId}`,
+    row: (taskId) => `${root}row:${isRowId(taskId) ? taskId : taskId.replace(/:(?=\w+$)/, '%3A')}`,
     steps: (taskId) => `${root}row:${taskId}:steps`,
     leader: (role) => `${root}leader:${role}`,
     idempotency: (type, key) => `${root}idem:${encodeType(type)}:${key}`,
   }
+}
+
+/** What lies beside a row, behind its key. */
+const BESIDE_ROWS = ['events', 'children', 'open', 'steps']
+const BESIDE_A_ROW = new RegExp(`:(?:${BESIDE_ROWS.join('|')})$`)
+
+/**
+ * Whether a task may have this id: `a:steps` would have its row where the steps of `a` lie.
+ *
+ * @example
+ * isRowId('a:steps') // false
+ */
+export const isRowId = (taskId: string): boolean => !BESIDE_A_ROW.test(taskId)
+
+/**
+ * Refuses an id under which no row can be.
+ *
+ * @throws {InvalidArgumentError}
+ *
+ * @example
+ * checkRowId('a:steps') // throws
+ */
+export const checkRowId = (taskId: string): void => {
+  if (!isRowId(taskId)) throw new InvalidArgumentError('id', taskId, 'none that names what lies beside a row')
 }
 
 /** Types without `:` and `%` stay as they are; the others are encoded, so that type and key cannot run together. */

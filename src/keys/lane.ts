@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from '@furystack/task-runner'
+
 /**
  * A lane: the queue of one type and handler version, and of one set of tags. Untagged tasks and each set of tags have a
  * lane of their own, because a stream cannot be filtered.
@@ -15,14 +17,23 @@ export interface Lane {
  * Makes a lane. Its name is `type:vN`, with `:tags=` and the sorted, percent-encoded tags behind it if there are any; no
  * two lanes share a name, whatever characters types and tags hold, because an encoded tag holds no colon.
  *
+ * @throws {InvalidArgumentError} for half a surrogate pair, which keys cannot hold
+ *
  * @example
  * lane('mail', 1).name // 'mail:v1'
  * lane('render', 2, ['gpu', 'eu']).name // 'render:v2:tags=eu,gpu'
  */
 export const lane = (type: string, handlerVersion: number, tags: readonly string[] = []): Lane => {
+  // Half a surrogate pair would become another character, and with it another lane.
+  if (!type.isWellFormed()) throw new InvalidArgumentError('type', type, 'well-formed Unicode')
   const sorted = [...new Set(tags)].sort()
-  const suffix = sorted.length > 0 ? `:tags=${sorted.map(encodeURIComponent).join(',')}` : ''
+  const suffix = sorted.length > 0 ? `:tags=${sorted.map(encodeTag).join(',')}` : ''
   return { type, handlerVersion, tags: sorted, name: `${type}:v${String(handlerVersion)}${suffix}` }
+}
+
+const encodeTag = (tag: string): string => {
+  if (!tag.isWellFormed()) throw new InvalidArgumentError('tags', tag, 'well-formed Unicode')
+  return encodeURIComponent(tag)
 }
 
 /**

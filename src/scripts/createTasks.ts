@@ -2,7 +2,7 @@ import { DEFAULT_KEY_TTL_MS, type CreateResult, type CreateTask, type TaskStatus
 
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
-import type { Keys } from '../keys/keys.js'
+import { checkRowId, isRowId, type Keys } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
 import { decodeRow, rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
@@ -13,6 +13,8 @@ import { defineScript, runScript } from './runScript.js'
 
 /** What one call of the script may keep the server busy with. */
 const MAX_TASKS = 500
+/** UTF-16 units of payloads in one call: servers end a connection whose command is too large. */
+const MAX_UNITS = 16_777_216
 
 /**
  * Creates rows, and in the same step takes their idempotency keys and puts the tasks into their lanes or the schedule,
@@ -75,8 +77,9 @@ for i, task in ipairs(tasks) do
     local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, count =
       unpack(ARGV, first, first + 11)
     if taskId ~= givenId then
-      local from, to = string.find(member, givenId, 1, true)
-      member = string.sub(member, 1, from - 1) .. taskId .. string.sub(member, to + 1)
+      -- No text within the id can look like this, as its quotation marks are escaped.
+      local rest = string.find(member, ',"type":', 1, true)
+      member = '{"taskId":' .. cjson.encode(taskId) .. string.sub(member, rest)
     end
     -- The entry comes first: should the server refuse in the midst of this, an entry without a row is noticed.
     local parked
@@ -106,8 +109,9 @@ return replies
 )
 
 /**
- * The typed caller of the script above; answers in the order of the tasks. At most 500 tasks a call of the script, and
- * each call all or nothing. After a refusal nothing more is tried, and all that is left is answered with it.
+ * The typed caller of the script above; answers in the order of the tasks. At most 500 tasks a call of the script, fewer
+ * if their payloads are large, and each call all or nothing. After a refusal nothing more is tried, and all that is left
+ * is answered with it.
  *
  * @param withEntries whether the tasks are to be queued; without, they are marked as not yet enqueued
  *
@@ -121,14 +125,19 @@ export const createTasks = async (
   inputs: readonly CreateTask[],
   withEntries: boolean,
 ): Promise<CreateResult[]> => {
+  for (const { id } of inputs) checkRowId(id)
+  // No row can be there, but something else could.
+  const orphan = inputs.find(({ parentTaskId }) => parentTaskId !== undefined && !isRowId(parentTaskId))
+  if (orphan !== undefined) {
+    return inputs.map(() => ({ kind: 'refused', parentTaskId: orphan.parentTaskId as string }))
+  }
   const results: CreateResult[] = []
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
-  for (let from = 0; from < inputs.length; from += MAX_TASKS) {
-    const page = inputs.slice(from, from + MAX_TASKS)
+  for (const page of pagesOf(inputs)) {
     const { scriptKeys, args } = wireOf(keys, page)
     const reply = await runScript(connection, script, scriptKeys, [group, withEntries ? '1' : '', ...args])
     const refusal = refusalIn(reply)
-    if (refusal) return [...results, ...inputs.slice(from).map(() => refusal)]
+    if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
     if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
     const [at, ...rows] = reply as [number, ...WireResult[]]
     for (const [word, taskId, more, events, children] of rows) {
@@ -140,6 +149,22 @@ export const createTasks = async (
     }
   }
   return results
+}
+
+function* pagesOf(inputs: readonly CreateTask[]): Generator<CreateTask[]> {
+  let page: CreateTask[] = []
+  let units = 0
+  for (const input of inputs) {
+    const more = input.payloadJson?.length ?? 0
+    if (page.length === MAX_TASKS || (page.length > 0 && units + more > MAX_UNITS)) {
+      yield page
+      page = []
+      units = 0
+    }
+    page.push(input)
+    units += more
+  }
+  if (page.length > 0) yield page
 }
 
 type WireResult =

@@ -33,7 +33,9 @@ end
 
 local function read(member)
   local task = cjson.decode(member)
-  local version = int(task.handlerVersion)
+  local version = tonumber(task.handlerVersion)
+  assert(version >= 1 and version < 2 ^ 53 and version == math.floor(version))
+  version = int(version)
   return { id = task.taskId .. '', kind = task.type .. '', version = version,
     lane = task.lane or task.type .. ':v' .. version }
 end

@@ -2,7 +2,7 @@ import type { SpawnChild, SpawnResult } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
-import type { Keys } from '../keys/keys.js'
+import { checkRowId, type Keys } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
 import { rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
@@ -59,6 +59,7 @@ export const spawnChild = async (
   group: string,
   { parentId, attempt, step, child }: SpawnChild,
 ): Promise<SpawnResult> => {
+  checkRowId(child.id)
   const to = lane(child.type, child.handlerVersion, child.tags)
   const reply = await runScript(
     connection,

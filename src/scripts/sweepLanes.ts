@@ -40,7 +40,9 @@ local free = {}
 for _, slot in ipairs(slots) do free[slot] = true end
 
 local function isLeftAlone(consumer)
-  return string.sub(consumer, 1, #mine) == mine and not free[consumer]
+  -- The name of a worker may begin with that of another one and its slot.
+  local isMine = string.sub(consumer, 1, #mine) == mine and string.find(consumer, '^%d+$', #mine + 1)
+  return isMine and not free[consumer]
 end
 
 local function holdsPlace(lane, entryId)

@@ -5,7 +5,7 @@
  * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, type, version, word
  * of beginAttempt ('' where rows are not joint), what it answered with it, row as a flat list of fields and values.
  *
- * An entry without a task id is set aside in `dead`, one whose row is stale is settled, and one whose task somebody runs
+ * An entry without a task id, or with something else where its row should be, is set aside in `dead`, one whose row is stale is settled, and one whose task somebody runs
  * is parked until the lease ends: none of them takes a slot.
  */
 export const takeEntryLua = `
@@ -62,7 +62,15 @@ local function take(lane, entryId, fields, deliveries, redelivered)
   local word, detail, row = '', '', {}
   if joint then
     local key = root .. 'row:' .. taskId
-    word, detail = beginAttempt(root, group, taskId, worker, lane.visibilityMs, redelivered, lane.maxDeliveries)
+    local isFine
+    isFine, word, detail = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
+      lane.maxDeliveries)
+    if not isFine then
+      -- Where its row should be lies something else, which must not hold up the lane.
+      if not string.find(word.err or word, 'WRONGTYPE', 1, true) then error(word, 0) end
+      setAside(lane, entryId, fields)
+      return false
+    end
     if word == 'stale' then
       settle(root, group, lane.name, entryId, lane.capType)
       return false

@@ -46,8 +46,9 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
   const couldBeStaleIn = (ms: number): void => {
     nextStaleMs = Math.min(nextStaleMs, ms)
   }
+  const mine = `${workerId}-slot-`
   const isLeftAlone = ({ consumer }: PendingEntry): boolean =>
-    consumer.startsWith(`${workerId}-slot-`) && !slots.includes(consumer)
+    consumer.startsWith(mine) && /^\d+$/.test(consumer.slice(mine.length)) && !slots.includes(consumer)
 
   for (const reading of request.lanes) {
     const { lane, visibilityTimeoutMs } = reading

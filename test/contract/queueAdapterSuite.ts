@@ -517,6 +517,61 @@ export const queueAdapterSuite = (
       })
     })
 
+    describe('names', () => {
+      const bad: unknown[] = ['', '\ud800', 'a\udfffb', 'a\0b', 'x'.repeat(100_000), 7, null, {}]
+
+      it('are refused where they could not be kept', async () => {
+        const adapter = await setUpOne()
+        const refused = { name: 'InvalidArgumentError' }
+        for (const name of bad as string[]) {
+          await expect(adapter.enqueue({ taskId: name, type: 'mail', handlerVersion: 1 })).rejects.toMatchObject(
+            refused,
+          )
+          await expect(adapter.enqueue({ taskId: 'a', type: name, handlerVersion: 1 })).rejects.toMatchObject(refused)
+          await expect(
+            adapter.enqueue({ taskId: 'a', type: 'mail', handlerVersion: 1, tags: [name] }),
+          ).rejects.toMatchObject(refused)
+          for (const options of [{ workerId: name }, { types: [name] }, { tags: [name] }]) {
+            expect(() => work(adapter, { onClaim: () => SUCCESS, ...options })).toThrow(
+              expect.objectContaining(refused),
+            )
+          }
+          const lease = { type: 'mail', key: 'k', taskId: 'a' }
+          for (const options of [{ type: name }, { taskId: name }, ...(name === 'a\0b' ? [] : [{ key: name }])]) {
+            await expect(adapter.acquireIdempotencyLease?.({ ...lease, ...options })).rejects.toMatchObject(refused)
+          }
+        }
+        for (const handlerVersion of [0, 1.5, Number.NaN, 2 ** 53, '1' as never]) {
+          await expect(adapter.enqueue({ taskId: 'a', type: 'mail', handlerVersion })).rejects.toMatchObject(refused)
+        }
+        const notBefore = new Date(Number.NaN)
+        await expect(
+          adapter.enqueue({ taskId: 'a', type: 'mail', handlerVersion: 1, notBefore }),
+        ).rejects.toMatchObject(refused)
+      })
+
+      it('may be whatever can be kept, also that of a worker', async () => {
+        const adapter = await setUpOne()
+        const names = ['a:v1', 'a', '{', '__proto__', '"\\', '\u001b', '😀', 'a|b%7C~', 'w-slot-0']
+        const claimed: string[] = []
+        for (const name of names) {
+          work(adapter, {
+            workerId: name,
+            types: [name],
+            tags: [name],
+            compatibleVersions: { [name]: [1] },
+            onClaim: ({ taskId, type }) => {
+              claimed.push(`${type} ${taskId}`)
+              return SUCCESS
+            },
+          })
+          await enqueue(adapter, { taskId: name, type: name, tags: [name] })
+        }
+        await until(() => claimed.length >= names.length)
+        expect(claimed.sort()).toEqual(names.map((name) => `${name} ${name}`).sort())
+      })
+    })
+
     describe('disposal', () => {
       it('Q41 makes later calls fail', async () => {
         const adapter = await setUpOne()

@@ -131,6 +131,14 @@ export const sweepSuite = (makeHarness: MakeHarness): void => {
       expect(await harness.pending(mail)).toMatchObject([{ consumer: 'w-slot-0', deliveryCount: 1 }])
     })
 
+    it('takes over from a worker that is called like a slot of the asker', async () => {
+      const harness = await makeHarness()
+      await claimOne(harness, { worker: 'w-slot-0', lanes: [soon] })
+      await harness.advance(SOON)
+
+      expect(taskIds((await sweep(harness, { slots: ['w-slot-1'] })).claims)).toEqual(['a'])
+    })
+
     it('takes back what a free slot of the asker has left behind', async () => {
       const harness = await makeHarness()
       await claimOne(harness)

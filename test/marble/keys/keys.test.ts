@@ -1,8 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { lane } from '../../../src/index.js'
-import { keys } from '../../../src/keys/keys.js'
+import { isRowId, keys } from '../../../src/keys/keys.js'
 
 describe('keys', () => {
   it('names what other programs may look at', () => {
@@ -49,5 +53,24 @@ describe('keys', () => {
         expect(of.idempotency(type, key) === of.idempotency(otherType, otherKey)).toBe(isSame)
       }),
     )
+  })
+})
+
+describe('ids of rows', () => {
+  const scripts = fileURLToPath(new URL('../../../src/scripts', import.meta.url))
+
+  it('cannot be those of what lies beside a row, all of which is known', () => {
+    const used = readdirSync(scripts).flatMap((file) =>
+      [...readFileSync(join(scripts, file), 'utf8').matchAll(/(?:row|parent|key) \.\. ':(\w+)'/g)].map(
+        ([, name]) => name,
+      ),
+    )
+    expect(new Set(used).size).toBeGreaterThan(1)
+    for (const name of [...used, 'steps']) {
+      expect(isRowId(`a:${String(name)}`)).toBe(false)
+      expect(keys('').row(`a:${String(name)}`)).not.toBe(`tasks:row:a:${String(name)}`)
+    }
+    expect(isRowId('a:b')).toBe(true)
+    expect(keys('').row('a:b')).toBe('tasks:row:a:b')
   })
 })
