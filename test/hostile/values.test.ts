@@ -1,3 +1,5 @@
+import { inspect, isDeepStrictEqual } from 'node:util'
+
 import { defineTaskHandler, type TaskContext } from '@furystack/task-runner'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -84,25 +86,25 @@ describe('payloads and results', () => {
             return { echoed, produced: await settled(() => runner.waitFor(id, { timeoutMs: 10_000 })) }
           }),
         )
-        const [{ echoed, produced }, other] = outcomes as [(typeof outcomes)[0], (typeof outcomes)[0]]
-        expect(withoutIds(other)).toStrictEqual(withoutIds({ echoed, produced }))
-        if ('refused' in echoed) {
-          expect(echoed.refused).toBe('PayloadError')
-          expect(produced).toMatchObject({
-            refused: 'TaskFailedError',
-            why: expect.stringContaining('ResultError') as string,
-          })
-          return
-        }
-        kept++
         const read = asRead(value)
-        expect(echoed.value).toStrictEqual({ submitted: read, stored: read, result: read })
-        expect(produced).toStrictEqual({ value: read })
-        expect(seen.at(-1)).toStrictEqual(read)
+        for (const { echoed, produced } of outcomes) {
+          if ('refused' in echoed) {
+            expect(echoed).toEqual(outcomes[0]?.echoed)
+            expect(echoed.refused).toBe('PayloadError')
+            expect(withoutId(produced)).toEqual(withoutId(outcomes[0]?.produced))
+            expect(produced).toMatchObject({ refused: 'TaskFailedError' })
+            expect(JSON.stringify(produced)).toContain('ResultError')
+          } else {
+            kept++
+            expectSame(echoed.value, { submitted: read, stored: read, result: read })
+            expectSame(produced, { value: read })
+            expectSame(seen.at(-1), read)
+          }
+        }
       }),
       { numRuns: 60 },
     )
-    expect(kept).toBeGreaterThan(15)
+    expect(kept).toBeGreaterThan(30)
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     for (const { troubles } of stacks) expect(troubles).toEqual([])
   })
@@ -136,9 +138,9 @@ describe('payloads and results', () => {
       fc.asyncProperty(payloads, payloads, async (first, second) => {
         for (const { runner } of stacks) {
           const draft = await runner.draft({ type: 'draft', handlerVersion: 1, payload: first })
-          expect((await runner.get(draft.id))?.payload).toStrictEqual(asRead(first))
-          expect((await runner.start(draft.id, { payload: second })).payload).toStrictEqual(asRead(second))
-          expect((await runner.get(draft.id))?.payload).toStrictEqual(asRead(second))
+          expectSame((await runner.get(draft.id))?.payload, asRead(first))
+          expectSame((await runner.start(draft.id, { payload: second })).payload, asRead(second))
+          expectSame((await runner.get(draft.id))?.payload, asRead(second))
         }
       }),
       { numRuns: 40 },
@@ -247,5 +249,10 @@ describe('numbers at their limits', () => {
 })
 
 /** Messages name the task, which has another id in each stack. */
-const withoutIds = (outcome: unknown): unknown =>
-  JSON.parse(JSON.stringify(outcome).replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, 'id'))
+const withoutId = (outcome: unknown): string =>
+  JSON.stringify(outcome).replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, 'id')
+
+/** To the sign of zero, and whatever members are called, which `toStrictEqual` is misled by. */
+const expectSame = (actual: unknown, expected: unknown): void => {
+  if (!isDeepStrictEqual(actual, expected)) expect(inspect(actual)).toBe(inspect(expected))
+}

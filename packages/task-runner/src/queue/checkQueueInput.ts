@@ -18,7 +18,7 @@ import type { EnqueueInput, IdempotencyLeaseInput, WorkerSubscription } from './
  *
  * - `enqueue` answers the input with its tags sorted and without doubles.
  * - Each throws an `InvalidArgumentError`: texts are non-empty, well-formed, free of NUL, and no longer than 512 UTF-16
- *   units (idempotency keys: 65,536, and NUL separates the parts of a scoped one).
+ *   units (idempotency keys: 4,096, and NUL separates the parts of a scoped one).
  *
  * @example
  * const { taskId, type, tags } = checkQueueInput.enqueue(input)
@@ -38,7 +38,7 @@ export const checkQueueInput = {
 
   lease: ({ type, key, taskId }: IdempotencyLeaseInput): void => {
     checkType('type', type)
-    checkText('key', typeof key === 'string' ? key.replaceAll('\0', '/') : key, 65_536)
+    checkText('key', typeof key === 'string' ? key.replaceAll('\0', '/') : key, 4_096)
     checkTaskId('taskId', taskId)
   },
 
