@@ -75,7 +75,7 @@ export type ResolvedBusOptions = {
  */
 export function resolveBusOptions(options: RedisCrossNodeBusOptions): ResolvedBusOptions {
   const { client, serviceName } = options as Partial<RedisCrossNodeBusOptions>
-  if (typeof client?.duplicate !== 'function' || typeof client.isReady !== 'boolean') {
+  if (!isClient(client)) {
     throw new TypeError('client must be a client made by createClient of "redis" 5 or 6')
   }
   if (typeof serviceName !== 'string' || serviceName === '') throw new Error('serviceName must be a non-empty string')
@@ -99,4 +99,11 @@ export function resolveBusOptions(options: RedisCrossNodeBusOptions): ResolvedBu
     outboxMaxAgeMs: positive('outboxMaxAgeMs', options.outboxMaxAgeMs, 30_000),
     scheduler: options.scheduler ?? asyncScheduler,
   }
+}
+
+/** Clients of a cluster and of sentinels look much the same, but want to know more of each command. */
+function isClient(client: RedisClient | undefined): client is RedisClient {
+  return (
+    typeof client?.duplicate === 'function' && typeof client.isReady === 'boolean' && client.sendCommand.length <= 2
+  )
 }

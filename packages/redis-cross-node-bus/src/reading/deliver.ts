@@ -22,8 +22,12 @@ const SLICE_MS = 8
 export function deliverSlice(routes: Iterable<Route>, context: DeliveryContext, now: () => number): void {
   const endsAt = now() + SLICE_MS
   let busy = [...routes].filter(({ backlog }) => backlog.length > 0)
+  // The time may be over before each has had its turn; then the others come first next time.
+  busy.sort((a, b) => a.servedAt - b.servedAt)
+  let served = Math.max(0, ...busy.map(({ servedAt }) => servedAt))
   while (busy.length > 0) {
     for (const route of busy) {
+      route.servedAt = ++served
       deliverNext(route, context)
       if (now() >= endsAt) return
     }

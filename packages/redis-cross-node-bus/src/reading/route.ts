@@ -10,6 +10,8 @@ export class Route {
   backlog: Entry[] = []
   /** Whether the next entries have to be read together with the state of the stream, because some may be gone. */
   isBehind = true
+  /** How many deliveries there had been at all at its last one. */
+  servedAt = 0
   /** A stream that cannot be read is left alone until then. */
   restsUntil = 0
   /** When it was last read, by the scheduler's clock. */

@@ -25,7 +25,8 @@ export type ReaderContext = {
  * life before this one.
  */
 export function isReplayComplete(state: StreamState, position: string, context: ReplayContext): boolean {
-  switch (compareWith(state, position)) {
+  // No clock has ever shown the first millisecond of 1970, so whoever asks for it wants everything.
+  switch (compareWith(state, millisecondsOf(position) === 0 ? START_ID : position)) {
     case 'complete':
       return true
     case 'before the first':
