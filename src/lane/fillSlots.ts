@@ -19,6 +19,12 @@ export interface FillSlotsOptions {
   readonly slots: readonly string[]
   /** When it emits, nothing further is asked for; what is on its way is delivered and worked on, then the lane completes. */
   readonly stop$?: Observable<unknown>
+  /**
+   * A second source, asked while a claim of the first is in flight: then Redis works on one half of the slots while this
+   * process works on the other. Only asked as long as claims bring all that they ask for; it must not wait when it finds
+   * nothing. @default none: one claim is in flight at a time
+   */
+  readonly ahead?: ClaimSource | undefined
   /** The least time from one asking that brought nothing to the next, in milliseconds. @default 10 */
   readonly emptyPauseMs?: number
   readonly scheduler?: SchedulerLike
@@ -27,7 +33,8 @@ export interface FillSlotsOptions {
 
 /**
  * `mergeMap(work, slots)` whose outer side is asked: the free slots are the demand, one claim is in flight at a time and
- * brings at most one entry for each of them, so nothing is ever claimed that cannot start at once.
+ * brings at most one entry for each of them, so nothing is ever claimed that cannot start at once. With a source `ahead`
+ * two are in flight under load, each for at most half of the slots, and none for a slot of the other.
  *
  *     slots s0 s1   source asked (s0,s1)  --(ab|)      work a  ---x|   b  -----y|
  *                   asked again (s0)           ---...  as soon as a's slot is free
@@ -50,14 +57,21 @@ export function fillSlots<Outcome>(
   work: (claim: Claim) => Observable<Outcome>,
   options: FillSlotsOptions,
 ): Observable<Outcome> {
-  const { slots, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
+  const { slots, ahead, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
   return new Observable((out) => {
+    const known = new Set(slots)
+    const half = Math.ceil(slots.length / 2)
     const busy = new Set<string>()
+    /** Slots that a claim in flight was asked for. */
+    const asked = new Set<string>()
     const excess: Claim[] = []
     const left$ = new Subject<void>()
     let pending = Subscription.EMPTY
     let working = 0
     let isClaiming = false
+    let isClaimingAhead = false
+    /** Whether the last claim brought all that it was asked for. */
+    let isFlowing = false
     let isDraining = false
     let isAsked = false
     let isPlacing = false
@@ -67,50 +81,62 @@ export function fillSlots<Outcome>(
       pending.unsubscribe()
     })
 
+    const mayClaim = (): boolean => !isClaiming || (ahead !== undefined && isFlowing && !isClaimingAhead)
+
     const ask = (): void => {
-      if (isAsked || isClaiming || out.closed) return
-      if (isDraining && working === 0 && excess.length === 0) {
-        out.complete()
+      if (isAsked || out.closed) return
+      if (isDraining) {
+        if (working === 0 && excess.length === 0 && !isClaiming && !isClaimingAhead) out.complete()
         return
       }
-      if (isDraining || busy.size >= slots.length || excess.length > 0) return
+      if (!mayClaim() || busy.size + asked.size >= slots.length || excess.length > 0) return
       isAsked = true
       // Slots that become free in one turn make one demand.
       pending = asapScheduler.schedule(() => {
         isAsked = false
-        claim()
+        if (isDraining || out.closed || !mayClaim()) ask()
+        else claim()
       })
+    }
+
+    const freeSlots = (): readonly string[] => {
+      if (busy.size + asked.size === 0 && !(ahead && isFlowing)) return slots
+      const free = slots.filter((slot) => !busy.has(slot) && !asked.has(slot))
+      return ahead && isFlowing ? free.slice(0, half) : free
     }
 
     const claim = (): void => {
-      if (isDraining || isClaiming || out.closed) {
-        ask()
-        return
-      }
-      const demand = busy.size === 0 ? slots : slots.filter((slot) => !busy.has(slot))
+      const demand = freeSlots()
       if (demand.length === 0) return
-      isClaiming = true
-      let isEmpty = true
+      const isAhead = isClaiming
+      if (isAhead) isClaimingAhead = true
+      else isClaiming = true
+      for (const slot of demand) asked.add(slot)
+      let brought = 0
       const askedAt = scheduler.now()
       const askAgain = (): void => {
-        isClaiming = false
+        if (isAhead) isClaimingAhead = false
+        else isClaiming = false
         ask()
       }
       // By `takeUntil` a source learns that it was left even while it delivers, and can hand back the rest.
-      tie(() => source(demand).pipe(takeUntil(left$)), {
+      tie(() => (isAhead && ahead ? ahead : source)(demand).pipe(takeUntil(left$)), {
         next: (claimed) => {
-          isEmpty = false
+          brought++
           start(claimed)
         },
         end: () => {
-          if (!isEmpty || isDraining) askAgain()
+          for (const slot of demand) asked.delete(slot)
+          isFlowing = brought >= demand.length
+          if (brought > 0 || isDraining || isAhead) askAgain()
           else pending = scheduler.schedule(askAgain, Math.max(0, emptyPauseMs - (scheduler.now() - askedAt)))
         },
       })
+      if (isFlowing) ask()
     }
 
     const start = (claimed: Claim): void => {
-      if (slots.includes(claimed.slot) && !busy.has(claimed.slot)) {
+      if (known.has(claimed.slot) && !busy.has(claimed.slot)) {
         run(claimed, claimed.slot)
         return
       }
@@ -133,6 +159,7 @@ export function fillSlots<Outcome>(
 
     const run = (claimed: Claim, slot: string): void => {
       busy.add(slot)
+      asked.delete(slot)
       working++
       let holdsSlot = true
       const free = (): void => {

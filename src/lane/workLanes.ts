@@ -59,6 +59,7 @@ export interface WorkLanesOptions<Outcome> {
  *
  *     claims   sweepStale ─┐
  *              readNew ────┴─ sweepThenRead ── waitWhenEmpty(idle) ── restOnError ── fillSlots ── work
+ *     ahead    readNew ────────────────────────────────────────────── restOnError ───┘
  *     beside   promoteWhenDue ── learn new lanes
  *              clear away consumers
  *
@@ -105,14 +106,11 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       takeUntil(stopped$),
     )
     const source = sweepThenRead(sweep.source, untilStopped(read))
-    const shaped = untilStopped(options.shape ? options.shape(source) : source)
-    const claims = restOnError(waitWhenEmpty(shaped, idle$), {
-      report,
-      restMs: options.retryBackoffMs,
-      stop$: stopped$,
-      scheduler,
-      random,
-    })
+    const shape = options.shape ?? ((unshaped: ClaimSource) => unshaped)
+    const shaped = untilStopped(shape(source))
+    const rest = { report, restMs: options.retryBackoffMs, stop$: stopped$, scheduler, random }
+    const claims = restOnError(waitWhenEmpty(shaped, idle$), rest)
+    const ahead = restOnError(untilStopped(shape(read)), rest)
 
     const ticks$ = promoteWhenDue(port, {
       promoterId: workerId,
@@ -140,7 +138,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     )
 
     return merge(
-      fillSlots(claims, work, { slots, stop$: stopped$, scheduler, report }),
+      fillSlots(claims, work, { slots, ahead, stop$: stopped$, scheduler, report }),
       merge(learning$, clearing$).pipe(takeUntil(stopped$), ignoreElements()),
     )
   })

@@ -65,7 +65,8 @@ export class Turns {
     this.isScheduled = false
     while (finishing.length > MAX_FINISHED) this.call(finishing.splice(0, MAX_FINISHED))
     this.call(finishing, reading.shift())
-    for (const read of reading) this.call([], read)
+    // A write of its own: then Redis works on it while this process works on what the first one brings.
+    for (const read of reading) setImmediate(() => this.call([], read))
   }
 
   private call(
