@@ -2,8 +2,8 @@ import type { BusMessage } from './busMessage.js'
 import type { CrossNodeBusErrorPhase } from './crossNodeBusErrorPhase.js'
 import type { CrossNodeBusTelemetry } from './crossNodeBusTelemetry.js'
 import type { CrossNodeBusTelemetryEvents } from './crossNodeBusTelemetryEvents.js'
-import type { PayloadSnapshot } from './payloadSnapshot.js'
 import type { PublishHooks } from './publishHooks.js'
+import type { RetainedMessage } from './retainedMessage.js'
 
 const NO_HOOKS: PublishHooks = {}
 
@@ -24,12 +24,16 @@ export class BusReporter {
   }
 
   /** What a publication tells; nothing where nobody listens. */
-  hooksOf(topic: string, originId: string, payload: PayloadSnapshot): PublishHooks {
+  hooksOf(topic: string, message: RetainedMessage): PublishHooks {
     const telemetry = this.#telemetry
     if (!telemetry?.hasListeners('onCrossNodePublished')) return NO_HOOKS
     return {
       onAccepted: () =>
-        telemetry.emit('onCrossNodePublished', { topic, originId, byteLength: Buffer.byteLength(payload.json) }),
+        telemetry.emit('onCrossNodePublished', {
+          topic,
+          originId: message.originId,
+          byteLength: Buffer.byteLength(message.json),
+        }),
     }
   }
 

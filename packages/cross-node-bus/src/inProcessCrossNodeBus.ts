@@ -10,7 +10,7 @@ import { inProcessCapabilities } from './inProcessCapabilities.js'
 import type { InProcessCrossNodeBusOptions } from './inProcessCrossNodeBusOptions.js'
 import { MemoryBroker } from './memoryBroker.js'
 import { parseSequence } from './parseSequence.js'
-import { PayloadSnapshot } from './payloadSnapshot.js'
+import { RetainedMessage } from './retainedMessage.js'
 import { SubscriberList } from './subscriberList.js'
 
 /**
@@ -58,14 +58,9 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async publish(topic: string, payload: unknown): Promise<void> {
     this.#assertUsable()
-    const snapshot = this.#reporter.watch(topic, 'serialize', () => PayloadSnapshot.of(payload))
+    const message = this.#reporter.watch(topic, 'serialize', () => RetainedMessage.of(this.nodeId, payload))
     this.#reporter.watch(topic, 'publish', () =>
-      this.#broker.accept(
-        this.#prefix + topic,
-        this.nodeId,
-        snapshot,
-        this.#reporter.hooksOf(topic, this.nodeId, snapshot),
-      ),
+      this.#broker.accept(this.#prefix + topic, message, this.#reporter.hooksOf(topic, message)),
     )
   }
 

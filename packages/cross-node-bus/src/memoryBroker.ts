@@ -4,11 +4,10 @@ import type { BusMessageHandler } from './busMessageHandler.js'
 import { callGuarded } from './callGuarded.js'
 import type { MemoryBrokerOptions } from './memoryBrokerOptions.js'
 import { parseSequence } from './parseSequence.js'
-import { PayloadSnapshot } from './payloadSnapshot.js'
 import type { PublishHooks } from './publishHooks.js'
 import { ReplayWindowExceededError } from './replayWindowExceededError.js'
-import type { RetainedMessage } from './retainedMessage.js'
-import { type ChannelHooks, TopicChannel } from './topicChannel.js'
+import { RetainedMessage } from './retainedMessage.js'
+import { type ChannelOwner, TopicChannel } from './topicChannel.js'
 
 /**
  * The transport behind in-process buses: numbers the messages of each topic, retains the latest for replay and calls
@@ -63,7 +62,7 @@ export class MemoryBroker implements Disposable {
     payload: unknown,
     onSubscriberError?: PublishHooks['onSubscriberError'],
   ): BusMessage {
-    return this.accept(topic, originId, PayloadSnapshot.of(payload), { onSubscriberError }).message
+    return this.accept(topic, RetainedMessage.of(originId, payload), { onSubscriberError }).message
   }
 
   /**
@@ -72,8 +71,7 @@ export class MemoryBroker implements Disposable {
    * @throws SyntaxError if `json` is not JSON; nothing is delivered then.
    */
   publishSerialized(topic: string, originId: string, json: string, hooks: PublishHooks = {}): BusMessage {
-    JSON.parse(json)
-    return this.accept(topic, originId, PayloadSnapshot.ofJson(json), hooks).message
+    return this.accept(topic, RetainedMessage.ofJson(originId, json), hooks).message
   }
 
   /**
@@ -81,10 +79,11 @@ export class MemoryBroker implements Disposable {
    *
    * @internal
    */
-  accept(topic: string, originId: string, payload: PayloadSnapshot, hooks: PublishHooks): RetainedMessage {
+  accept(topic: string, message: RetainedMessage, hooks: PublishHooks): RetainedMessage {
     const channel = this.#open(topic)
     if (channel.subscribers.size === 0) this.#markIdle(topic)
-    return channel.publish(originId, payload, this.#guarded(topic, channel, hooks))
+    channel.publish(message, hooks)
+    return message
   }
 
   /** Calls `handler` for every message accepted on `topic` from now on, once per registration. */
@@ -134,14 +133,13 @@ export class MemoryBroker implements Disposable {
     this.#idle.clear()
   }
 
-  /** Hooks that cannot harm the publication. */
-  #guarded(topic: string, channel: TopicChannel, { onAccepted, onSubscriberError }: PublishHooks): ChannelHooks {
+  #ownerOf(topic: string): ChannelOwner {
     return {
-      onAccepted: (message, evicted) => {
+      onAccepted: (message, { onAccepted }, evicted) => {
         if (onAccepted) callGuarded(() => onAccepted(message.message), logError)
-        if (evicted && this.#onEviction) this.#tellEviction(topic, evicted, channel.retainedCount)
+        if (evicted && this.#onEviction) this.#tellEviction(topic, evicted, this.#peek(topic).retainedCount)
       },
-      onSubscriberError: (error, handler) =>
+      onSubscriberError: (error, handler, { onSubscriberError }) =>
         onSubscriberError ? callGuarded(() => onSubscriberError(error, handler), logError) : logError(error),
     }
   }
@@ -157,7 +155,7 @@ export class MemoryBroker implements Disposable {
   /** Does not keep the channel of an unknown topic, so that asking about topics costs no memory. */
   #peek(topic: string): TopicChannel {
     if (this.#disposed) throw new Error('This MemoryBroker is disposed')
-    return this.#channels.get(topic) ?? new TopicChannel(this.replayWindow, this.#releasedUpTo)
+    return this.#channels.get(topic) ?? new TopicChannel(this.#ownerOf(topic), this.replayWindow, this.#releasedUpTo)
   }
 
   #markIdle(topic: string): void {

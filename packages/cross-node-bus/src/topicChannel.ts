@@ -1,14 +1,14 @@
 import type { BusMessageHandler } from './busMessageHandler.js'
 import { callGuarded } from './callGuarded.js'
-import type { PayloadSnapshot } from './payloadSnapshot.js'
-import { RetainedMessage } from './retainedMessage.js'
+import type { PublishHooks } from './publishHooks.js'
+import type { RetainedMessage } from './retainedMessage.js'
 import { SubscriberList } from './subscriberList.js'
 
-/** How a channel tells the outcome of a publication. None of the two may throw. */
-export type ChannelHooks = {
+/** Who hears of the publications of a channel, with what their publishers want to know. None of the two may throw. */
+export type ChannelOwner = {
   /** The message has its number and is retained, `evicted` is what it pushed out; nobody has received it yet. */
-  readonly onAccepted: (message: RetainedMessage, evicted: RetainedMessage | undefined) => void
-  readonly onSubscriberError: (error: unknown, handler: BusMessageHandler) => void
+  readonly onAccepted: (message: RetainedMessage, hooks: PublishHooks, evicted: RetainedMessage | undefined) => void
+  readonly onSubscriberError: (error: unknown, handler: BusMessageHandler, hooks: PublishHooks) => void
 }
 
 /** One topic of the broker: its numbering, its retained messages and its subscribers. */
@@ -16,6 +16,7 @@ export class TopicChannel {
   readonly subscribers = new SubscriberList<BusMessageHandler>()
   /** A ring of the window's size, in which the newest message overwrites the oldest. */
   readonly #ring: RetainedMessage[] = []
+  readonly #owner: ChannelOwner
   readonly #window: number
   readonly #first: number
   readonly #undelivered: Delivery[] = []
@@ -23,7 +24,8 @@ export class TopicChannel {
   #delivering = false
 
   /** `base` is the number before the first one to be issued. */
-  constructor(window: number, base: number) {
+  constructor(owner: ChannelOwner, window: number, base: number) {
+    this.#owner = owner
     this.#window = window
     this.#first = base + 1
     this.#newest = base
@@ -54,22 +56,21 @@ export class TopicChannel {
    * Retains and delivers a message. A publication from within a handler is accepted at once but delivered only after
    * the message in delivery has reached everybody, since all subscribers have to see the same order.
    */
-  publish(originId: string, payload: PayloadSnapshot, hooks: ChannelHooks): RetainedMessage {
+  publish(message: RetainedMessage, hooks: PublishHooks): void {
     const seq = ++this.#newest
-    const message = new RetainedMessage(originId, seq, payload)
+    message.seq = seq
     const slot = this.#slotOf(seq)
     const evicted = this.#ring[slot]
     this.#ring[slot] = message
     if (this.subscribers.size > 0 || this.#delivering) this.#undelivered.push({ message, hooks })
     if (this.#delivering) {
-      hooks.onAccepted(message, evicted)
+      this.#owner.onAccepted(message, hooks, evicted)
     } else {
       this.#delivering = true
-      hooks.onAccepted(message, evicted)
+      this.#owner.onAccepted(message, hooks, evicted)
       this.#deliver()
       this.#delivering = false
     }
-    return message
   }
 
   #slotOf(seq: number): number {
@@ -82,11 +83,11 @@ export class TopicChannel {
       for (const handler of this.subscribers.reachedBy(message.seq)) {
         callGuarded(
           () => handler(message.message),
-          (error) => hooks.onSubscriberError(error, handler),
+          (error) => this.#owner.onSubscriberError(error, handler, hooks),
         )
       }
     }
   }
 }
 
-type Delivery = { readonly message: RetainedMessage; readonly hooks: ChannelHooks }
+type Delivery = { readonly message: RetainedMessage; readonly hooks: PublishHooks }
