@@ -38,18 +38,19 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
     expireTasks: ({ limit }) => expireTasks(connection, keys, group, limit),
     spawn: (input) => spawnChild(connection, keys, group, input),
 
-    finish: async (claimed, input) => {
+    finish: (claimed, input) => {
       const receipt = receiptOf(claimed)
       const { claim } = receipt
       const finishing = turns.finish({ claim, input })
       // It goes out in this turn, so the slot's next claim can go out in the same write.
       receipt.leave()
-      const result = await finishing
-      if (result.kind === 'finished') {
-        receipt.isSettled = true
-        report({ kind: 'settled', claim })
-      }
-      return result
+      return finishing.then((result) => {
+        if (result.kind === 'finished') {
+          receipt.isSettled = true
+          report({ kind: 'settled', claim })
+        }
+        return result
+      })
     },
 
     extend: async (claims) => {

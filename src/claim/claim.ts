@@ -1,4 +1,4 @@
-import type { BeginResult } from '@furystack/task-runner'
+import type { ClaimBegun } from '@furystack/task-runner'
 
 import type { Lane } from '../keys/lane.js'
 
@@ -21,5 +21,5 @@ export interface Claim {
   /** Whether it holds a place under the fleet cap of its type. */
   readonly isCapped: boolean
   /** The attempt that was begun in the same step, where the rows live in the same Redis. */
-  readonly begun?: BeginResult
+  readonly begun?: ClaimBegun
 }

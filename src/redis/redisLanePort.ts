@@ -1,4 +1,4 @@
-import type { BeginResult, FinishResult } from '@furystack/task-runner'
+import type { BegunTask, FinishResult } from '@furystack/task-runner'
 import { from, defer, map, type Observable } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
@@ -97,7 +97,7 @@ const settle = async (options: RedisLanePortOptions, claim: Claim, settlement: S
 const release = (
   { turns }: RedisLanePortOptions,
   claim: Claim,
-  { attempt, at: startedAt }: BeginResult & { kind: 'begun' },
+  { attempt, at: startedAt }: BegunTask,
   delayMs: number,
   unstarted: boolean,
 ): Promise<FinishResult> => {

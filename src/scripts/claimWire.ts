@@ -1,10 +1,12 @@
-import type { BeginResult, StoredTask } from '@furystack/task-runner'
+import type { ClaimBegun, RunnableRow } from '@furystack/task-runner'
 
 import type { Claim } from '../claim/claim.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
+import type { Lane } from '../keys/lane.js'
 import type { LaneReading, ReadRequest } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
+import { FirstRun } from '../rows/firstRun.js'
 import { decodeRow } from '../rows/rowCodec.js'
 import { limitText } from './limitText.js'
 import { parentOf } from './parentOf.js'
@@ -44,8 +46,6 @@ type WireClaim = [
   entryId: string,
   deliveries: number,
   taskId: string,
-  type: string,
-  version: string,
   word: string,
   detail: string,
   row: string[],
@@ -69,34 +69,31 @@ export const decodeClaims = (
 }
 
 const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: string, now: number): Claim => {
-  const [, , entryId, deliveryCount, taskId, , , word, detail, row] = wire
-  return {
-    taskId,
-    lane: reading.lane,
-    entryId,
-    slot,
-    workerId,
-    deliveryCount,
-    visibilityTimeoutMs: reading.visibilityTimeoutMs,
-    isCapped: reading.cap !== undefined,
-    ...(word && { begun: begunOf(taskId, word, detail, row, now) }),
-  }
+  const [, , entryId, deliveryCount, taskId, word] = wire
+  const { lane, visibilityTimeoutMs, cap } = reading
+  const isCapped = cap !== undefined
+  const claim = { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
+  return word === '' ? claim : { ...claim, begun: begunOf(wire, lane, now) }
 }
 
-const begunOf = (taskId: string, word: string, detail: string, row: string[], now: number): BeginResult => {
+const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
+  const [, , , , taskId, word, detail, row] = wire
   if (word === 'missing') return { kind: 'refused', reason: 'missing' }
-  const stored = readable(taskId, row)
-  // A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it.
-  if (!stored) return { kind: 'refused', reason: 'missing' }
-  return word === 'cancelled' || word === 'failed'
-    ? { kind: word, stored, at: now, ...parentOf(detail) }
-    : { kind: 'begun', stored, attempt: Number(detail), at: now }
+  try {
+    if (word === 'first') return { kind: 'begun', stored: firstRow(taskId, lane, row), attempt: 1, at: now }
+    const stored = decodeRow(taskId, row)
+    return word === 'cancelled' || word === 'failed'
+      ? { kind: word, stored, at: now, ...parentOf(detail) }
+      : { kind: 'begun', stored, attempt: Number(detail), at: now }
+  } catch {
+    // A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it. The core
+    // tells of a row that stays missing.
+    return { kind: 'refused', reason: 'missing' }
+  }
 }
 
-const readable = (taskId: string, row: string[]): StoredTask | undefined => {
-  try {
-    return decodeRow(taskId, row)
-  } catch {
-    return undefined // told by the core, which reports a row that stays missing
-  }
+const firstRow = (taskId: string, lane: Lane, row: readonly string[]): RunnableRow => {
+  const [payload = '', submitted = '', notBefore = '', failures, steps] = row
+  const task = new FirstRun(taskId, lane, payload, submitted, notBefore)
+  return { task, failures: Number(failures), hasSteps: steps !== '' }
 }

@@ -85,14 +85,14 @@ export const finishAndRead = async (
   const [scriptKeys, args] = claimArguments(keys, setting, request)
   const batches = batchesOf(finishing)
   args.push(String(batches.length))
-  for (const batch of batches) pushBatch(args, batch)
+  for (const batch of batches) pushBatch(args, finishing, batch)
   const reply = await runScript(connection, script, scriptKeys, args)
   const { claims, rest, now } = decodeClaims(script.name, reply, request)
   const [full, knownLanes, failure, answers] = rest as [number[], number, string, Answer[]]
   if (answers.length !== finishing.length) throw new ScriptReplyError(script.name, reply)
   const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
   let next = 0
-  for (const batch of batches) for (const { at } of batch) finished[at] = resultOf(now, answers[next++] as Answer)
+  for (const at of batches.flat()) finished[at] = resultOf(now, answers[next++] as Answer)
   return {
     finished,
     read:
@@ -111,35 +111,35 @@ const resultOf = (now: number, answer: Answer): FinishResult | RedisRefusedError
   return word === 'error' ? new RedisRefusedError('finishAttempt', detail) : finishResultOf(now, answer)
 }
 
-interface Positioned extends FinishedClaim {
-  readonly at: number
-}
+/** Where attempts of one lane and worker stand in the list given. */
+type Batch = number[]
 
-/** Attempts of one lane and worker, in their order. */
-const batchesOf = (finishing: readonly FinishedClaim[]): Positioned[][] => {
-  const batches: Positioned[][] = []
-  for (const [at, { claim, input }] of finishing.entries()) {
-    const batch = batches.find(([first]) => first?.claim.lane.name === claim.lane.name && isAlike(first, input))
-    if (batch) batch.push({ at, claim, input })
-    else batches.push([{ at, claim, input }])
+const batchesOf = (finishing: readonly FinishedClaim[]): Batch[] => {
+  const batches: Batch[] = []
+  for (let at = 0; at < finishing.length; at++) {
+    const step = finishing[at] as FinishedClaim
+    const batch = batches.find((others) => isAlike(finishing[others[0] as number] as FinishedClaim, step))
+    if (batch) batch.push(at)
+    else batches.push([at])
   }
   return batches
 }
 
-const isAlike = (first: FinishedClaim, { workerId }: FinishAttempt): boolean => first.input.workerId === workerId
+const isAlike = (one: FinishedClaim, other: FinishedClaim): boolean =>
+  one.input.workerId === other.input.workerId && one.claim.lane.name === other.claim.lane.name
 
-const pushBatch = (args: string[], batch: readonly Positioned[]): void => {
-  const { claim, input } = batch[0] as Positioned
+const pushBatch = (args: string[], finishing: readonly FinishedClaim[], batch: Batch): void => {
+  const { claim, input } = finishing[batch[0] as number] as FinishedClaim
   const { lane, isCapped } = claim
   args.push(lane.name, lane.type, String(lane.handlerVersion), isCapped ? lane.type : '')
   args.push(encodeWorkerId(input.workerId), String(batch.length))
-  for (const {
-    claim: { entryId },
-    input: { taskId, attempt, startedAt, outcome },
-  } of batch) {
-    const { kind, result, text, error, delayMs } = outcomeFields(outcome)
-    args.push(taskId, String(attempt), entryId, String(startedAt), kind)
-    if (kind === 'succeeded') args.push(String(result.length), ...result)
-    else args.push('4', text, error, delayMs, parkedMember(taskId, lane))
-  }
+  for (const at of batch) pushAttempt(args, finishing[at] as FinishedClaim)
+}
+
+const pushAttempt = (args: string[], { claim, input }: FinishedClaim): void => {
+  const { taskId, attempt, startedAt, outcome } = input
+  const { kind, result, text, error, delayMs } = outcomeFields(outcome)
+  args.push(taskId, String(attempt), claim.entryId, String(startedAt), kind)
+  if (kind === 'succeeded') args.push(String(result.length), ...result)
+  else args.push('4', text, error, delayMs, parkedMember(taskId, claim.lane))
 }

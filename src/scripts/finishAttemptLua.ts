@@ -27,20 +27,19 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
   local head = redis.call('HMGET', row, 's', 'run', 'oc')
   local status, open = head[1], head[3] or '0'
   if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
-  local stamp = int(now)
   if status == 'cancelling' or kind == 'cancelled' then
-    local parent = endTask(root, group, taskId, 'cancelled', 'a' .. run, attemptText(started, stamp, 'c', worker, err))
+    local parent = endTask(root, group, taskId, 'cancelled', 'a' .. run, attemptText(started, nowText, 'c', worker, err))
     return 'cancelled', redis.call('HGET', row, 'cr') or '', parent, open
   end
   if kind == 'succeeded' then
-    local parent = endTask(root, group, taskId, 'succeeded', 'a' .. run, attemptText(started, stamp, 's', worker, ''),
+    local parent = endTask(root, group, taskId, 'succeeded', 'a' .. run, attemptText(started, nowText, 's', worker, ''),
       unpack(text))
     return 'succeeded', '', parent, open
   end
   if kind == 'failed' then
     redis.call('HINCRBY', row, 'f', 1)
     local parent = endTask(root, group, taskId, 'failed', 'e', text, 'a' .. run,
-      attemptText(started, stamp, 'f', worker, err))
+      attemptText(started, nowText, 'f', worker, err))
     return 'failed', '', parent, open
   end
   local letter = 'r'
@@ -58,7 +57,7 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
   if kind == 'suspended' and awaitOpen(root, row, text) > 0 then
     redis.call('HDEL', row, 'n')
     redis.call('HSET', row, 's', 'waiting', 'w', text, 'ln', lane, 'a' .. run,
-      attemptText(started, stamp, letter, worker, ''))
+      attemptText(started, nowText, letter, worker, ''))
     return 'waiting', '', '', open
   end
   local due = ''
@@ -68,7 +67,7 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
   else
     redis.call('HDEL', row, 'n')
   end
-  redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, stamp, letter, worker, err))
+  redis.call('HSET', row, 's', 'pending', 'a' .. run, attemptText(started, nowText, letter, worker, err))
   return 'pending', due, '', open
 end
 `

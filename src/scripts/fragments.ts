@@ -8,11 +8,12 @@ import { failUnrunLua } from './failUnrunLua.js'
  * read an entry; all of them lie in the hash slot of the prefix's hash tag. Times are epoch milliseconds of the server.
  */
 
-/** `now`, and `int(n)`: a number as decimal text without an exponent. */
+/** `now`, `nowText`, and `int(n)`: a number as decimal text without an exponent. */
 export const clockLua = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function int(n) return string.format('%.0f', n) end
+local nowText = int(now)
 `
 
 /** Needs nothing. `ring(bell)` leaves at most one token, so that bells never grow. */
@@ -109,19 +110,21 @@ end
  * Needs the clock, the attempts and the end of tasks. Begins the next attempt of a pending row, or takes a running one
  * over whose lease is over. A child whose parent is over is cancelled instead; a task that has lost `maxDeliveries` attempts
  * (0: no limit), or was to have begun by now, fails. Answers a word: begun, cancelled, failed, missing, stale, owned; and the
- * attempt's number, what tellParent answered, the row's status, or the end of the lease that stands in the way.
+ * attempt's number, what tellParent answered, the row's status, or the end of the lease that stands in the way; for a begun
+ * one also the row's fields as they were before.
  */
 export const beginAttemptLua =
   failUnrunLua +
   `
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'd', 'run', 'pa', 'l', 'sb', 'us')
-  local status = head[1]
+  local flat, fields = redis.call('HGETALL', row), {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  local status = fields.s
   if not status then return 'missing', '' end
-  local run, losses = tonumber(head[3]) or 0, tonumber(head[5]) or 0
+  local run, losses = tonumber(fields.run) or 0, tonumber(fields.l) or 0
   if status == 'running' or status == 'cancelling' then
-    if not redelivered and (tonumber(head[2]) or 0) > now then return 'owned', head[2] end
+    if not redelivered and (tonumber(fields.d) or 0) > now then return 'owned', fields.d end
     losses = loseAttempt(row, run)
     if status == 'cancelling' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled')
@@ -129,8 +132,8 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   elseif status ~= 'pending' then
     return 'stale', status
   end
-  if head[4] then
-    local parent = redis.call('HGET', root .. 'row:' .. head[4], 's')
+  if fields.pa then
+    local parent = redis.call('HGET', root .. 'row:' .. fields.pa, 's')
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled', 'cr', 'parent-ended')
     end
@@ -138,13 +141,13 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   if maxDeliveries > 0 and losses >= maxDeliveries then
     return 'failed', failLostTask(root, group, taskId, losses)
   end
-  if head[6] and run <= (tonumber(head[7]) or 0) then
+  if fields.sb and run <= (tonumber(fields.us) or 0) then
     redis.call('ZREM', root .. 'deadlines', taskId)
-    if tonumber(head[6]) <= now then return 'failed', failLateTask(root, group, taskId) end
+    if tonumber(fields.sb) <= now then return 'failed', failLateTask(root, group, taskId) end
   end
   run = int(run + 1)
   redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,
-    'a' .. run, attemptText(int(now), '', 'i', worker, ''))
-  return 'begun', run
+    'a' .. run, attemptText(nowText, '', 'i', worker, ''))
+  return 'begun', run, fields
 end
 `

@@ -2,11 +2,12 @@
  * What the two scripts that claim have in common: reading their arguments, the pause flags, the places under a cap, and
  * taking one entry for the next free slot.
  *
- * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, type, version, word
- * of beginAttempt ('' where rows are not joint), what it answered with it, row as a flat list of fields and values.
+ * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, word of beginAttempt
+ * ('' where rows are not joint), what it answered with it, row as a flat list of fields and values. The word of a task that
+ * runs for the first time is 'first', and comes with what firstRun tells in place of the row.
  *
- * An entry without a task id, or with something else where its row should be, is set aside in `dead`, one whose row is stale is settled, and one whose task somebody runs
- * is parked until the lease ends: none of them takes a slot.
+ * An entry without a task id, or with something else where its row should be, is set aside in `dead`, one whose row is
+ * stale is settled, and one whose task somebody runs is parked until the lease ends: none of them takes a slot.
  */
 export const takeEntryLua = `
 local root, group, worker, joint = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
@@ -53,6 +54,16 @@ local function parkUntil(due, lane, entryId, taskId, fields)
   redis.call('XDEL', lane.stream, entryId)
 end
 
+-- What a first run needs of its row: payload, submitted at, not before, failures, and whether there are steps.
+local function firstRun(fields)
+  local payload, part = fields.p or '', 1
+  while fields['p' .. part] do
+    payload = payload .. fields['p' .. part]
+    part = part + 1
+  end
+  return { payload, fields.c or '0', fields.n or '', fields.f or '0', fields.st or '' }
+end
+
 local function take(lane, entryId, fields, deliveries, redelivered)
   local taskId = fields and field(fields, 'taskId')
   if not taskId or taskId == '' then
@@ -61,9 +72,8 @@ local function take(lane, entryId, fields, deliveries, redelivered)
   end
   local word, detail, row = '', '', {}
   if joint then
-    local key = root .. 'row:' .. taskId
-    local isFine
-    isFine, word, detail = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
+    local isFine, before
+    isFine, word, detail, before = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
       lane.maxDeliveries)
     if not isFine then
       -- Where its row should be lies something else, which must not hold up the lane.
@@ -79,13 +89,16 @@ local function take(lane, entryId, fields, deliveries, redelivered)
       parkUntil(detail, lane, entryId, taskId, fields)
       return false
     end
-    if word ~= 'missing' then row = redis.call('HGETALL', key) end
+    if word == 'begun' and detail == '1' then
+      word, row = 'first', firstRun(before)
+    elseif word ~= 'missing' then
+      row = redis.call('HGETALL', root .. 'row:' .. taskId)
+    end
   end
   if lane.capType ~= '' then
     redis.call('ZADD', root .. 'cap:' .. lane.capType, int(now + lane.visibilityMs), lane.name .. ' ' .. entryId)
   end
-  claims[#claims + 1] = { lane.index, nextSlot, entryId, deliveries, taskId, field(fields, 'type') or '',
-    field(fields, 'handlerVersion') or '', word, detail, row }
+  claims[#claims + 1] = { lane.index, nextSlot, entryId, deliveries, taskId, word, detail, row }
   nextSlot = nextSlot + 1
   return true
 end

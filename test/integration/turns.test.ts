@@ -1,4 +1,4 @@
-import type { BeginResult, CreateTask } from '@furystack/task-runner'
+import type { BegunTask, CreateTask } from '@furystack/task-runner'
 import { firstValueFrom, type Observable } from 'rxjs'
 import { expect, it, onTestFinished } from 'vitest'
 
@@ -43,7 +43,7 @@ const setUp = async (count: number) => {
 }
 
 const finishOf = (turns: Turns, claim: Claim, resultJson = '1') => {
-  const { attempt, at: startedAt } = claim.begun as BeginResult & { kind: 'begun' }
+  const { attempt, at: startedAt } = claim.begun as BegunTask
   const { taskId, workerId } = claim
   return turns.finish({
     claim,

@@ -51,7 +51,8 @@ export class BusReporter {
 
   /** A message has left the replay window. */
   evicted(topic: string, evictedSeq: string, retainedCount: number): void {
-    this.#telemetry?.emit('onCrossNodeWindowEvicted', { topic, evictedSeq, retainedCount })
+    if (!this.#telemetry?.hasListeners('onCrossNodeWindowEvicted')) return
+    this.#telemetry.emit('onCrossNodeWindowEvicted', { topic, evictedSeq, retainedCount })
   }
 
   /** A connection was lost, or is there. */

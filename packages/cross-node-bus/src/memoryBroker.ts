@@ -179,7 +179,11 @@ export class MemoryBroker implements Disposable {
   }
 
   #tellEviction(topic: string, { seq }: RetainedMessage, retainedCount: number): void {
-    callGuarded(() => this.#onEviction?.(topic, String(seq), retainedCount), logError)
+    try {
+      this.#onEviction?.(topic, String(seq), retainedCount)
+    } catch (error) {
+      logError(error)
+    }
   }
 }
 

@@ -56,6 +56,7 @@ export type { AttemptError, AttemptOutcome, FinishAttempt, FinishResult } from '
 export type { AttemptRecord, AttemptStatus } from './task/attemptRecord.js'
 export type { BackoffFailure, BackoffFunction } from './handler/backoffFunction.js'
 export type { BeginAttempt, BeginResult } from './store/beginAttempt.js'
+export type { BegunTask, ClaimBegun, RunnableRow, RunnableTask } from './store/begunTask.js'
 export type { CancelResult, CancelTask } from './store/cancelTask.js'
 export type { ChildHandle } from './tree/childHandle.js'
 export type {

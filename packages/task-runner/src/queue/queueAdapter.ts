@@ -1,4 +1,4 @@
-import type { BeginResult } from '../store/beginAttempt.js'
+import type { ClaimBegun } from '../store/begunTask.js'
 import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ClaimOutcome } from './claimOutcome.js'
@@ -42,7 +42,7 @@ export interface ClaimedTask {
   /** Tells that the adapter lost the claim to somebody else. */
   readonly lease?: ClaimLease
   /** The attempt that the claim step began in the same step, where adapter and store share a broker. */
-  readonly begun?: BeginResult
+  readonly begun?: ClaimBegun
 }
 
 /** How a core hears that a claim went to somebody else. */

@@ -3,6 +3,9 @@ import type { TaskStore } from '../store/taskStore.js'
 import type { Task } from '../task/task.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 
+/** What a queue has to know of a task. */
+type QueuedTask = Pick<Task, 'id' | 'type' | 'handlerVersion' | 'tags'>
+
 /**
  * Brings pending tasks into the queue, where row and entry are two steps. The store marks rows that have not got their
  * entry yet; the mark comes off when the queue has the entry for as long as the row lives. A queue that ends with its
@@ -20,7 +23,7 @@ export class Dispatcher {
   ) {}
 
   /** Queues a task. Rejects if the queue refuses; the row stays marked then, and is tried again later. */
-  async dispatch(task: Task, notBefore?: number): Promise<void> {
+  async dispatch(task: QueuedTask, notBefore?: number): Promise<void> {
     const { id, type, handlerVersion, tags } = task
     const input: EnqueueInput = { taskId: id, type, handlerVersion, tags }
     if (notBefore !== undefined) input.notBefore = new Date(notBefore)
@@ -35,7 +38,7 @@ export class Dispatcher {
   }
 
   /** The same for a task that nobody is waiting for: what fails is reported. */
-  async tryDispatch(task: Task, notBefore?: number): Promise<void> {
+  async tryDispatch(task: QueuedTask, notBefore?: number): Promise<void> {
     try {
       await this.dispatch(task, notBefore)
     } catch (error) {

@@ -1,10 +1,7 @@
 import type { Task } from '../task/task.js'
 import type { ParentUpdate } from './parentUpdate.js'
 
-/**
- * A task with the counters that the core decides by. In the answer to a claim the task may come without the ids of its
- * children and without stored events, which nobody needs there.
- */
+/** A task with the counters that the core decides by. */
 export interface StoredTask {
   task: Task
   /** Attempts that ended in failure. The retry policy counts these. */

@@ -1,8 +1,8 @@
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
+import type { RunnableTask } from '../store/begunTask.js'
 import type { AttemptOutcome, FinishResult } from '../store/finishAttempt.js'
 import { tellParent } from '../runner/tellParent.js'
-import type { Task } from '../task/task.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import { AttemptFinisher } from './attemptFinisher.js'
 import type { Run } from './run.js'
@@ -26,7 +26,7 @@ export class AttemptEnding {
     this.#finisher = new AttemptFinisher(parts, isClosing)
   }
 
-  async end(run: Run, task: Task, outcome: AttemptOutcome): Promise<ClaimOutcome> {
+  async end(run: Run, task: RunnableTask, outcome: AttemptOutcome): Promise<ClaimOutcome> {
     const result = await this.#finisher.finish(run, outcome)
     if (result === undefined) return REQUEUE
     if (result.kind === 'lost') return this.lost(run)
@@ -56,7 +56,7 @@ export class AttemptEnding {
     return SUCCESS
   }
 
-  async #runAgain(task: Task, outcome: AttemptOutcome, { notBefore }: Finished): Promise<ClaimOutcome> {
+  async #runAgain(task: RunnableTask, outcome: AttemptOutcome, { notBefore }: Finished): Promise<ClaimOutcome> {
     const { joint, dispatcher } = this.parts
     if (outcome.kind !== 'released') {
       if (joint === undefined) await dispatcher.tryDispatch(task, notBefore)

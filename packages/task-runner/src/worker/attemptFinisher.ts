@@ -20,21 +20,31 @@ export class AttemptFinisher {
   ) {}
 
   /** Answers `undefined` if it could not be written. Reports trouble, never rejects. */
-  async finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
+  finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
     const { taskId, attempt, workerId, startedAt } = run
     const input: FinishAttempt = { taskId, attempt, workerId, startedAt, outcome }
+    try {
+      return this.#write(run, input).catch((error: unknown) => this.#finishAfter(error, run, input))
+    } catch (error) {
+      return this.#finishAfter(error, run, input)
+    }
+  }
+
+  /** The first try has failed. */
+  async #finishAfter(cause: unknown, run: Run, input: FinishAttempt): Promise<FinishResult | undefined> {
     const { clock } = this.parts
     const began = clock.elapsed()
+    this.parts.report('finish', cause)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-      try {
-        const result = await this.#write(run, input)
-        return pauseMs > FIRST_PAUSE_MS && result.kind === 'lost' ? await this.#unlessDoneBefore(input, result) : result
-      } catch (error) {
-        this.parts.report('finish', error)
-      }
       const limit = this.isClosing() ? Math.min(run.leaseEndsAt, began + CLOSING_LIMIT_MS) : run.leaseEndsAt
       if (clock.elapsed() + pauseMs >= limit) return undefined
       await pause(clock, pauseMs)
+      try {
+        const result = await this.#write(run, input)
+        return result.kind === 'lost' ? await this.#unlessDoneBefore(input, result) : result
+      } catch (error) {
+        this.parts.report('finish', error)
+      }
     }
   }
 

@@ -8,19 +8,18 @@ import { announceFailure } from '../runner/announceFailure.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import { tellParent } from '../runner/tellParent.js'
 import type { BeginResult } from '../store/beginAttempt.js'
+import type { BegunTask, ClaimBegun, RunnableTask } from '../store/begunTask.js'
 import type { FailedTask } from '../store/storedTask.js'
-import type { Task } from '../task/task.js'
 import { GrowingDelays } from '../time/growingDelays.js'
 import type { HandlerTable } from './handlerTable.js'
 
-type Begun = BeginResult & { kind: 'begun' }
 type Refused = BeginResult & { kind: 'refused' }
 
 /** Either an answer for the queue, or an attempt: with a handler, or without if this worker cannot run it after all. */
 export type Intake =
   | { readonly kind: 'answer'; readonly outcome: ClaimOutcome }
-  | { readonly kind: 'run'; readonly begun: Begun; readonly handler: AnyTaskHandlerDescriptor }
-  | { readonly kind: 'giveBack'; readonly begun: Begun; readonly delayMs: number }
+  | { readonly kind: 'run'; readonly begun: BegunTask; readonly handler: AnyTaskHandlerDescriptor }
+  | { readonly kind: 'giveBack'; readonly begun: BegunTask; readonly delayMs: number }
 
 /** How long a row may be missing before its entry is taken for lost. */
 const MISSING_LIMIT_MS = 600_000
@@ -73,7 +72,7 @@ export class ClaimIntake {
     return this.#decide(claim, begun)
   }
 
-  #decide(claim: ClaimedTask, begun: BeginResult): Intake | Promise<Intake> {
+  #decide(claim: ClaimedTask, begun: ClaimBegun): Intake | Promise<Intake> {
     switch (begun.kind) {
       case 'begun':
         return this.#begun(begun)
@@ -86,7 +85,7 @@ export class ClaimIntake {
     }
   }
 
-  #begun(begun: Begun): Intake {
+  #begun(begun: BegunTask): Intake {
     const { task } = begun.stored
     const handler = this.#fit(task)
     if (typeof handler === 'string') return { kind: 'giveBack', begun, delayMs: this.#misfit(task, handler) }
@@ -141,13 +140,13 @@ export class ClaimIntake {
     return ownValue(this.handlers.visibilityTimeoutMs, type) ?? DEFAULT_VISIBILITY_MS
   }
 
-  #fit({ type, handlerVersion, tags }: Task): AnyTaskHandlerDescriptor | 'version' | 'tags' {
+  #fit({ type, handlerVersion, tags }: RunnableTask): AnyTaskHandlerDescriptor | 'version' | 'tags' {
     const handler = this.handlers.find(type, handlerVersion)
     if (handler === undefined) return 'version'
     return tags.length === 0 || workerSatisfiesTags(this.tags, tags) ? handler : 'tags'
   }
 
-  #misfit({ id, type, handlerVersion, tags }: Task, reason: 'version' | 'tags'): number {
+  #misfit({ id, type, handlerVersion, tags }: RunnableTask, reason: 'version' | 'tags'): number {
     const { telemetry } = this.parts
     if (telemetry.hasListeners('onTaskMisfit')) {
       telemetry.emit('onTaskMisfit', { taskId: id, type, handlerVersion, tags, workerId: this.workerId, reason })

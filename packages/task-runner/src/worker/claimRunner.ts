@@ -3,9 +3,8 @@ import { defineTaskHandler } from '../handler/defineTaskHandler.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
-import type { BeginResult } from '../store/beginAttempt.js'
+import type { BegunTask, RunnableTask } from '../store/begunTask.js'
 import type { AttemptOutcome } from '../store/finishAttempt.js'
-import type { Task } from '../task/task.js'
 import { AttemptEnding } from './attemptEnding.js'
 import { attemptOutcomeOf } from './attemptOutcomeOf.js'
 import { dueSince } from './dueSince.js'
@@ -14,8 +13,6 @@ import { progressOfValue } from './progressOfValue.js'
 import { Run } from './run.js'
 import { RunContext } from './runContext.js'
 import { loadSteps } from './steps/openSteps.js'
-
-type Begun = BeginResult & { kind: 'begun' }
 
 /** Stands for the handler of an attempt that is only ended. */
 const NO_HANDLER = defineTaskHandler({ type: 'none', version: 1, handler: () => Promise.resolve() })
@@ -51,10 +48,10 @@ export class ClaimRunner implements Disposable {
   }
 
   /** Never rejects. */
-  async run(claim: ClaimedTask, begun: Begun, handler: AnyTaskHandlerDescriptor): Promise<ClaimOutcome> {
+  async run(claim: ClaimedTask, begun: BegunTask, handler: AnyTaskHandlerDescriptor): Promise<ClaimOutcome> {
     const { task } = begun.stored
     const run = new Run(claim, begun, handler, this.workerId, this.parts.clock)
-    this.#announce(task, begun.at)
+    this.#announce(task, begun)
     this.#openRun(run)
     if (begun.stored.hasSteps === true && !(await this.#loadSteps(run))) {
       this.#closeRun(run)
@@ -73,7 +70,7 @@ export class ClaimRunner implements Disposable {
   }
 
   /** Hands an attempt back that has begun, but is not to be run here. */
-  giveBack(claim: ClaimedTask, begun: Begun, delayMs: number): Promise<ClaimOutcome> {
+  giveBack(claim: ClaimedTask, begun: BegunTask, delayMs: number): Promise<ClaimOutcome> {
     const outcome: AttemptOutcome = { kind: 'released', unstarted: true, ...(delayMs > 0 && { delayMs }) }
     const run = new Run(claim, begun, NO_HANDLER, this.workerId, this.parts.clock)
     return this.#ending.end(run, begun.stored.task, outcome)
@@ -128,13 +125,13 @@ export class ClaimRunner implements Disposable {
     else lease.lost.addEventListener('abort', run.onBrokerLost)
   }
 
-  #announce(task: Task, at: number): void {
+  #announce(task: RunnableTask, { at, attempt }: BegunTask): void {
     const { updates, telemetry } = this.parts
     const { id, type } = task
     updates.status(type, id, 'claimed', at)
     updates.status(type, id, 'running', at)
     if (!telemetry.hasListeners('onTaskClaimed')) return
-    const queueLagMs = Math.max(0, at - dueSince(task))
+    const queueLagMs = Math.max(0, at - dueSince(task, attempt))
     telemetry.emit('onTaskClaimed', { taskId: id, type, workerId: this.workerId, queueLagMs })
   }
 }

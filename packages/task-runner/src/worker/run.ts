@@ -1,7 +1,7 @@
 import { isObservable } from 'rxjs'
 
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
-import type { BeginResult } from '../store/beginAttempt.js'
+import type { BegunTask } from '../store/begunTask.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import { AttemptTimeoutError } from '../errors/attemptTimeoutError.js'
 import { LeaseLostError } from '../errors/leaseLostError.js'
@@ -58,7 +58,7 @@ export class Run {
 
   constructor(
     public readonly claim: ClaimedTask,
-    begun: BeginResult & { kind: 'begun' },
+    begun: BegunTask,
     public readonly handler: AnyTaskHandlerDescriptor,
     public readonly workerId: string,
     public readonly clock: Clock,

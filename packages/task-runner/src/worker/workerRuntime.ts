@@ -13,7 +13,7 @@ import type { RunnerParts } from '../runner/runnerParts.js'
 import { GrowingDelays } from '../time/growingDelays.js'
 import { pause } from '../time/pause.js'
 import { withinMs } from '../time/withinMs.js'
-import { ClaimIntake } from './claimIntake.js'
+import { ClaimIntake, type Intake } from './claimIntake.js'
 import { ClaimRunner } from './claimRunner.js'
 import { HandlerTable } from './handlerTable.js'
 import { Idleness } from './idleness.js'
@@ -160,10 +160,13 @@ export class WorkerRuntime implements Worker {
     }
   }
 
-  async #handle(claim: ClaimedTask): Promise<ClaimOutcome> {
+  #handle(claim: ClaimedTask): ClaimOutcome | Promise<ClaimOutcome> {
     if (this.#isDraining && claim.begun === undefined) return REQUEUE
-    const taken = this.#intake.take(claim)
-    const intake = taken instanceof Promise ? await taken : taken
+    const intake = this.#intake.take(claim)
+    return intake instanceof Promise ? intake.then((taken) => this.#run(claim, taken)) : this.#run(claim, intake)
+  }
+
+  #run(claim: ClaimedTask, intake: Intake): ClaimOutcome | Promise<ClaimOutcome> {
     this.#troubles.forget(this.workerId)
     if (intake.kind === 'answer') return intake.outcome
     if (intake.kind === 'giveBack') return this.#runner.giveBack(claim, intake.begun, intake.delayMs)
