@@ -3,7 +3,8 @@ import { printable } from '@furystack/task-runner'
 import { LaneError } from './laneError.js'
 
 /** What the server's error replies start with, as far as they are told apart. */
-const TRANSIENT = /^(LOADING|MASTERDOWN|MOVED|ASK|TRYAGAIN|BUSY|READONLY|UNBLOCKED|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF)\b/
+const TRANSIENT =
+  /^(LOADING|MASTERDOWN|MOVED|ASK|TRYAGAIN|BUSY|READONLY|UNBLOCKED|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF)\b/
 
 /** An error that a command within a script raised: the commands before it have taken effect. */
 const IN_SCRIPT = /\bscript: |@user_script/
