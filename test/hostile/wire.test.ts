@@ -64,9 +64,11 @@ describe('what somebody else has written into Redis', () => {
     ]
     for (const one of unreadable) await command('ZADD', `${root}scheduler`, '1', one)
     await command('ZADD', `${root}scheduler`, '2', '{"taskId":"good","type":"mail","handlerVersion":1}')
+    await command('ZADD', `${root}scheduler`, '2', member('"handlerVersion":9007199254740991'))
     await ask(port.promote({ promoterId: 'w', roleMs: 100, limit: 100 }))
     expect(await harness.parked()).toBe(0)
     expect(await command('XLEN', `${root}dead`)).toBe(unreadable.length)
+    expect(await command('XLEN', `${root}queue:mail:v9007199254740991`)).toBe(1)
     expect(taskIds(await read(harness, { slots: 2 }))).toEqual(['good'])
   })
 })
