@@ -164,6 +164,41 @@ describe('payloads and results', () => {
   })
 })
 
+describe('a limit of bytes', () => {
+  it('holds for payloads, results and progress, counted as UTF-8', async () => {
+    for (const { runner, work, troubles } of await startStacks({ maxPayloadBytes: 100 })) {
+      expect(runner.capabilities.maxPayloadBytes).toBe(100)
+      const grow = defineTaskHandler({
+        type: 'grow',
+        version: 1,
+        handler: (ctx, size: number) => {
+          ctx.reportProgress({ percent: 1, meta: 'x'.repeat(size) })
+          return 'x'.repeat(size)
+        },
+      })
+      work([grow])
+      const options = { type: 'mail', handlerVersion: 1 }
+      await runner.submit({ ...options, payload: 'x'.repeat(98) })
+      for (const payload of ['x'.repeat(99), '€'.repeat(33), { a: ['x'.repeat(93)] }]) {
+        const refused = {
+          name: 'PayloadError',
+          message: expect.stringMatching(/\d+ bytes as JSON, more than 100/) as string,
+        }
+        await expect(runner.submit({ ...options, payload })).rejects.toMatchObject(refused)
+        await expect(runner.submitMany([{ ...options, payload }])).rejects.toMatchObject(refused)
+        const draft = await runner.draft({ ...options, payload: 1 })
+        await expect(runner.start(draft.id, { payload })).rejects.toMatchObject(refused)
+      }
+      const [fits, grows] = await Promise.all(
+        [98, 99].map((payload) => runner.submit({ type: 'grow', handlerVersion: 1, payload })),
+      )
+      expect(await runner.waitFor(fits?.id ?? '', { timeoutMs: 10_000 })).toHaveLength(98)
+      await expect(runner.waitFor(grows?.id ?? '', { timeoutMs: 10_000 })).rejects.toThrow(/101 bytes as JSON/)
+      expect(troubles.map(({ operation }) => operation)).toEqual(['progress'])
+    }
+  })
+})
+
 describe('progress', () => {
   it('tells what was stored, also when its meta changes afterwards, and drops what cannot be', async () => {
     for (const { runner, work, troubles, name } of await startStacks()) {

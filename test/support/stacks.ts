@@ -5,6 +5,7 @@ import {
   defineInProcessTaskRunner,
   MemoryTaskStore,
   TaskRunner,
+  type TaskRunnerCoreOptions,
   TaskRunnerTelemetryToken,
   TaskStore,
   type Worker,
@@ -25,10 +26,10 @@ export interface Stack {
 }
 
 /** Starts the stack in this process and the one over Redis; they end with their test. */
-export const startStacks = async (): Promise<Stack[]> => {
-  const { runner, troubles, work, client, prefix } = await startService()
+export const startStacks = async (options: TaskRunnerCoreOptions = {}): Promise<Stack[]> => {
+  const { runner, troubles, work, client, prefix } = await startService(options)
   return [
-    startInProcess(),
+    startInProcess(options),
     {
       name: 'over Redis',
       runner,
@@ -39,12 +40,12 @@ export const startStacks = async (): Promise<Stack[]> => {
   ]
 }
 
-const startInProcess = (): Stack => {
+const startInProcess = (options: TaskRunnerCoreOptions): Stack => {
   const injector = createInjector()
   const store = new CountingTaskStore()
   injector.bind(BlobStore, () => new InMemoryBlobStore())
   injector.bind(TaskStore, () => store)
-  injector.bind(TaskRunner, defineInProcessTaskRunner())
+  injector.bind(TaskRunner, defineInProcessTaskRunner(options))
   const troubles: Array<{ operation: string; error: unknown }> = []
   injector.get(TaskRunnerTelemetryToken).addListener('onTaskRunnerError', (trouble) => troubles.push(trouble))
   const runner = injector.get(TaskRunner)

@@ -10,19 +10,24 @@ const MAX_SHOWN = 10
  *
  * Throws a `TypeError` that names the place for whatever JSON would drop or turn into something else: functions, symbols,
  * BigInts, NaN and the infinities, dates and all other instances of classes, holes and `undefined` in arrays, members
- * under symbols, cycles, more than 1,000 levels. A member that is `undefined` is left out, since reading it gives the same.
+ * under symbols, cycles, more than 1,000 levels, more than `maxBytes` of UTF-8. A member that is `undefined` is left out, since reading it gives the same.
  *
  * @example
  * encodeJson({ a: 1 }) // '{"a":1}'
  * encodeJson(undefined) // undefined
  * encodeJson({ at: new Date() }) // TypeError: .at is a Date
  */
-export const encodeJson = (value: unknown): string | undefined => {
+export const encodeJson = (value: unknown, maxBytes = Infinity): string | undefined => {
   if (value === undefined) return undefined
   const seen = { negativeZero: false }
   const found = find(value, 1, seen)
   if (found !== undefined) throw new TypeError(`${placeOf(found)} ${found.why}`)
-  return seen.negativeZero ? exactText(value) : JSON.stringify(value)
+  const text = seen.negativeZero ? exactText(value) : JSON.stringify(value)
+  // A UTF-16 unit takes three bytes at most, so that most texts need not be looked through.
+  if (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes) {
+    throw new TypeError(`it takes ${Buffer.byteLength(text)} bytes as JSON, more than ${maxBytes}`)
+  }
+  return text
 }
 
 interface Fault {

@@ -27,6 +27,7 @@ const MAX_TAGS = 64
 export interface PrepareTaskContext {
   readonly registry: HandlerRegistry
   readonly canDelay: boolean
+  readonly maxPayloadBytes: number
   /** How long an idempotency key is held in any case. @default a day */
   readonly keyTtlMs?: number
 }
@@ -60,15 +61,15 @@ export const prepareTask = <P>(
     create.keyTtlMs = context.keyTtlMs ?? DEFAULT_KEY_TTL_MS
     create.resubmitAfterFailure = options.resubmitAfterFailure === true
   }
-  const payloadJson = encodePayload(`a task of type ${quoted(type)}`, options.payload)
+  const payloadJson = encodePayload(`a task of type ${quoted(type)}`, options.payload, context.maxPayloadBytes)
   if (payloadJson !== undefined) create.payloadJson = payloadJson
   return create
 }
 
 /** The JSON text of a payload; a `PayloadError` if there is none. */
-export const encodePayload = (subject: string, payload: unknown): string | undefined => {
+export const encodePayload = (subject: string, payload: unknown, maxBytes: number): string | undefined => {
   try {
-    return encodeJson(payload)
+    return encodeJson(payload, maxBytes)
   } catch (error) {
     throw new PayloadError(subject, messageOf(error), { cause: error })
   }

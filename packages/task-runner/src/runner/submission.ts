@@ -62,7 +62,7 @@ export class Submission {
   async start<P>(taskId: string, options: StartOptions<P> | undefined): Promise<Task> {
     const input: StartTask = { taskId }
     if (options !== undefined && 'payload' in checkObject('options', options)) {
-      const json = encodePayload(`task ${printable(taskId)}`, options.payload)
+      const json = encodePayload(`task ${printable(taskId)}`, options.payload, this.parts.settings.maxPayloadBytes)
       input.payload = json === undefined ? {} : { json }
     }
     if (!this.#canDelay) {
@@ -84,6 +84,7 @@ export class Submission {
     return prepareTask(options, status, {
       registry: this.registry,
       canDelay: this.#canDelay,
+      maxPayloadBytes: this.parts.settings.maxPayloadBytes,
       ...(idempotencyTtlSec !== undefined && { keyTtlMs: idempotencyTtlSec * 1_000 }),
     })
   }

@@ -71,7 +71,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       persistent,
       fleetCapEnforcement,
       delayedDispatch,
-      maxPayloadBytes: Infinity,
+      maxPayloadBytes: settings.maxPayloadBytes,
       distributed,
     })
     const report = createErrorReporter(telemetry)

@@ -31,6 +31,12 @@ export interface TaskRunnerCoreOptions {
    */
   maxDeliveries?: number
   /**
+   * How many bytes of UTF-8 a payload, a result or the `meta` of progress may take as JSON, at least 1; what is larger is
+   * refused like anything else that cannot be stored. Rows are read as a whole, so larger things belong into the blob
+   * store. @default Infinity: as large as the store takes
+   */
+  maxPayloadBytes?: number
+  /**
    * A handler's `sleep` that is longer gives its slot back, and the handler is run again when it is over; Infinity: it
    * never does. @default 5_000
    */
@@ -66,6 +72,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
     expiryIntervalMs: number('expiryIntervalMs', 5_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
     maxDeliveries: checkMaxDeliveries(options.maxDeliveries ?? 5),
+    maxPayloadBytes: number('maxPayloadBytes', Infinity, 1, 'as large as the store takes'),
     parkSleepsAfterMs: number('parkSleepsAfterMs', 5_000, 0, OFF),
     drainTimeoutMs: number('drainTimeoutMs', 10_000, 0, 'no limit'),
     abortTimeoutMs: number('abortTimeoutMs', 5_000, 0, 'no limit'),

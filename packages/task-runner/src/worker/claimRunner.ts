@@ -66,7 +66,7 @@ export class ClaimRunner implements Disposable {
     if (run.steps !== undefined) end = await run.steps.close(end)
     if (run.progress !== undefined) await run.progress.close()
     if (run.stop?.kind === 'lost') return this.#ending.lost(run)
-    return this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts.report))
+    return this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts))
   }
 
   /** Hands an attempt back that has begun, but is not to be run here. */

@@ -39,7 +39,7 @@ export class ProgressReporter {
       const { percent, meta } = progress
       if (!Number.isFinite(percent)) throw new InvalidArgumentError('percent', percent, 'a finite number')
       // Adding 0 makes 0 of -0.
-      this.#latest = { percent: percent + 0, metaJson: encodeJson(meta) }
+      this.#latest = { percent: percent + 0, metaJson: encodeJson(meta, this.parts.settings.maxPayloadBytes) }
       this.percent = percent
     } catch (error) {
       return this.parts.report('progress', error)

@@ -29,7 +29,7 @@ export const spawnStep = async <O>(
       ...(startBefore !== undefined && { startBefore }),
     },
     'pending',
-    { registry, canDelay: true },
+    { registry, canDelay: true, maxPayloadBytes: parts.settings.maxPayloadBytes },
   )
   return steps.take(stepIdentity.spawn(type, child.payloadJson), async (next) => {
     const { childTaskId } = next.entry
