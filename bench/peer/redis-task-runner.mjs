@@ -49,14 +49,17 @@ export default {
 
   async createProducer({ redis, queue, options }) {
     const { runner, close } = await start(redis, queue, options)
-    const submit = (data, { delay } = {}) =>
-      runner.submit({
-        type: TYPE,
-        payload: data,
-        handlerVersion: 1,
-        ...(delay && { notBefore: new Date(Date.now() + delay) }),
-      })
-    return { add: submit, addBulk: (list) => Promise.all(list.map((data) => submit(data))), close }
+    const taskOf = (data, { delay } = {}) => ({
+      type: TYPE,
+      payload: data,
+      handlerVersion: 1,
+      ...(delay && { notBefore: new Date(Date.now() + delay) }),
+    })
+    return {
+      add: (data, how) => runner.submit(taskOf(data, how)),
+      addBulk: (list) => runner.submitMany(list.map((data) => taskOf(data))),
+      close,
+    }
   },
 
   async createWorker({ redis, queue, concurrency, options, profile, handler, onCompleted, onError }) {

@@ -3,9 +3,9 @@ import type { JointSteps } from '@furystack/task-runner'
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { Report } from '../events/laneEvent.js'
+import { Submissions } from '../redis/submissions.js'
 import type { Turns } from '../redis/turns.js'
 import { cancelTask } from '../scripts/cancelTask.js'
-import { createTask } from '../scripts/createTask.js'
 import { createTasks } from '../scripts/createTasks.js'
 import { expireTasks } from '../scripts/expireTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
@@ -30,8 +30,9 @@ export interface JointStepsOptions {
  */
 export const jointSteps = (options: JointStepsOptions): JointSteps => {
   const { connection, turns, keys, group, report } = options
+  const submissions = new Submissions(connection, keys, group)
   return {
-    submit: (input) => createTask(connection, keys, group, input, true),
+    submit: (input) => submissions.submit(input),
     submitMany: (inputs) => createTasks(connection, keys, group, inputs, true),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, group, input),

@@ -44,11 +44,14 @@ const script = defineScript(
 local root = KEYS[1]
 local group, withEntry = unpack(ARGV, 1, 2)
 
-local tasks, holders, parents, at = {}, {}, {}, 3
+local tasks, holders, parents, streams, at = {}, {}, {}, {}, 3
 for i = 1, (#KEYS - 1) / 2 do
   local stream, lease = KEYS[2 * i], KEYS[2 * i + 1]
-  local kept = redis.call('TYPE', stream).ok
-  if kept ~= 'none' and kept ~= 'stream' then return redis.error_reply('WRONGTYPE ' .. stream .. ' is no stream') end
+  if not streams[stream] then
+    local kept = redis.call('TYPE', stream).ok
+    if kept ~= 'none' and kept ~= 'stream' then return redis.error_reply('WRONGTYPE ' .. stream .. ' is no stream') end
+    streams[stream] = true
+  end
   local taskId = ARGV[at + 2]
   if lease ~= stream then
     taskId = holders[lease] or holderOf(root, lease, ARGV[at + 9] ~= '') or taskId
@@ -90,7 +93,7 @@ for i, task in ipairs(tasks) do
         enqueue(root, group, lane, taskId, kind, version)
       end
     end
-    redis.call('HSET', row, 'c', int(now), unpack(ARGV, first + 12, first + 11 + count))
+    redis.call('HSET', row, 'c', nowText, unpack(ARGV, first + 12, first + 11 + count))
     if status == 'draft' then
       redis.call('HSET', row, 'm', member, 'ln', lane)
     elseif withEntry == '' then

@@ -16,9 +16,15 @@ local function int(n) return string.format('%.0f', n) end
 local nowText = int(now)
 `
 
-/** Needs nothing. `ring(bell)` leaves at most one token, so that bells never grow. */
+/**
+ * Needs nothing. `ring(bell)` leaves at most one token, so that bells never grow; a bell is looked at once a call, as only
+ * lanes that have turned out empty since may have theirs taken away.
+ */
 export const bellLua = `
+local rung = {}
 local function ring(bell)
+  if rung[bell] then return end
+  rung[bell] = true
   if redis.call('EXISTS', bell) == 0 then redis.call('LPUSH', bell, '1') end
 end
 `

@@ -149,3 +149,28 @@ describe('delayed tasks', () => {
     await until(() => started === 3_000, { timeoutMs: 20_000, description: 'all to start' })
   })
 })
+
+describe('tasks submitted in one turn', () => {
+  it('share one call, and none of them fails with another', async () => {
+    const { runner, client, prefix } = await startService()
+    await client.set(`${prefix}tasks:queue:broken:v1`, 'no stream')
+    const submitted = ['a', 'broken', 'b'].map((type) => runner.submit({ type, payload: type, handlerVersion: 1 }))
+
+    expect(await Promise.allSettled(submitted)).toMatchObject([
+      { status: 'fulfilled', value: { type: 'a', payload: 'a' } },
+      { status: 'rejected', reason: { code: 'redis-refused', reply: 'WRONGTYPE' } },
+      { status: 'fulfilled', value: { type: 'b', payload: 'b' } },
+    ])
+    expect(await client.xLen(`${prefix}tasks:queue:a:v1`)).toBe(1)
+    expect(await client.xLen(`${prefix}tasks:queue:b:v1`)).toBe(1)
+  })
+
+  it('are one task where they share a key', async () => {
+    const { runner } = await startService()
+    const once = { type: 'a', payload: 1, handlerVersion: 1, idempotencyKey: 'k' }
+
+    const [one, other] = await Promise.all([runner.submit(once), runner.submit(once)])
+
+    expect(one.id).toBe(other.id)
+  })
+})

@@ -1,0 +1,73 @@
+import type { CreateResult, CreateTask } from '@furystack/task-runner'
+
+import type { Connection } from '../connection/connection.js'
+import { RedisRefusedError } from '../errors/redisRefusedError.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
+import type { Keys } from '../keys/keys.js'
+import { createTasks } from '../scripts/createTasks.js'
+
+/** What one call of the script may keep the server busy with: about a millisecond. */
+const MAX_TASKS = 100
+
+/**
+ * Puts the tasks that are submitted in one turn of the event loop into one call of a script, because a call costs as much
+ * as the task. To whoever submits, each is a submission of its own: what is refused for one is tried again for the others.
+ *
+ * @example
+ * const submissions = new Submissions(connection, keys('svc/'), 'runner')
+ * const [one, other] = await Promise.all([submissions.submit(input), submissions.submit(another)])
+ */
+export class Submissions {
+  private waiting: Asked[] = []
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+    private readonly group: string,
+  ) {}
+
+  /** Creates the row of a task and its entry. */
+  submit(input: CreateTask): Promise<CreateResult> {
+    // A parent that is over refuses all tasks of a call.
+    if (input.parentTaskId !== undefined) return this.alone(input)
+    return new Promise((resolve, reject) => {
+      // After all promises of the turn, and before the client writes.
+      if (this.waiting.length === 0) process.nextTick(this.send)
+      this.waiting.push({ input, resolve, reject })
+    })
+  }
+
+  private readonly send = (): void => {
+    const { waiting } = this
+    this.waiting = []
+    for (let from = 0; from < waiting.length; from += MAX_TASKS) this.call(waiting.slice(from, from + MAX_TASKS))
+  }
+
+  private call(asked: readonly Asked[]): void {
+    const inputs = asked.map(({ input }) => input)
+    createTasks(this.connection, this.keys, this.group, inputs, true).then(
+      (results) => {
+        for (const [index, { resolve }] of asked.entries()) resolve(results[index] as CreateResult)
+      },
+      (error: unknown) => {
+        const isForAll = asked.length === 1 || !(error instanceof RedisRefusedError) || error.effect !== 'excluded'
+        for (const { input, resolve, reject } of asked) {
+          if (isForAll) reject(error)
+          else this.alone(input).then(resolve, reject)
+        }
+      },
+    )
+  }
+
+  private async alone(input: CreateTask): Promise<CreateResult> {
+    const [result] = await createTasks(this.connection, this.keys, this.group, [input], true)
+    if (result === undefined) throw new ScriptReplyError('createTasks', result)
+    return result
+  }
+}
+
+interface Asked {
+  readonly input: CreateTask
+  readonly resolve: (result: CreateResult) => void
+  readonly reject: (error: unknown) => void
+}
