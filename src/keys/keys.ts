@@ -25,6 +25,7 @@ import type { Lane } from './lane.js'
  * | `row:<taskId>:children` | list | ids of the task's children, in the order of their creation |
  * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
  * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
+ * | `retention` | sorted set | ended tasks with children, score = when they are to be removed; rows without expire |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
  * | `deadlines` | sorted set | tasks that have yet to begin and when they have to, in epoch ms |
  * | `leader:<role>` | string with expiry | which process does the periodic work of that name at the moment |
@@ -38,6 +39,7 @@ export interface Keys {
   readonly leases: string
   readonly unqueued: string
   readonly deadlines: string
+  readonly retention: string
   queue(lane: Lane): string
   bell(lane: Lane): string
   capBell(type: string): string
@@ -63,6 +65,7 @@ export const keys = (prefix: string): Keys => {
     leases: `${root}leases`,
     unqueued: `${root}unqueued`,
     deadlines: `${root}deadlines`,
+    retention: `${root}retention`,
     queue: (lane) => `${root}queue:${lane.name}`,
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,

@@ -13,6 +13,7 @@ import { leadRole } from '../scripts/leadRole.js'
 import { readRows } from '../scripts/readRows.js'
 import { readSteps } from '../scripts/readSteps.js'
 import { recordStep } from '../scripts/recordStep.js'
+import { removeExpired } from '../scripts/removeExpired.js'
 import { resignRole } from '../scripts/resignRole.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
@@ -62,6 +63,7 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
     })
   },
   expireTasks: ({ limit }) => expireTasks(connection, keys, NO_GROUP, limit),
+  removeExpired: ({ limit }) => removeExpired(connection, keys, limit),
   lead: (input) => leadRole(connection, keys, input),
   resign: (input) => resignRole(connection, keys, input),
 })

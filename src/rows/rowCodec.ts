@@ -1,18 +1,18 @@
 import {
   type AttemptRecord,
   type CreateTask,
-  DEFAULT_RETENTION_POLICY,
+  isDefaultPolicy,
   isoTime,
   MAX_EVENTS_PER_TASK,
   type StoredTask,
   Task,
   type TaskError,
   type TaskEvent,
-  type TaskRetentionPolicy,
   type TaskStatus,
 } from '@furystack/task-runner'
 
 import { decodeAttempt } from './attemptText.js'
+import { decodePolicy, encodePolicy, keepTextOf } from './keepText.js'
 import { textFields, textOf } from './textFields.js'
 
 /**
@@ -33,7 +33,7 @@ import { textFields, textOf } from './textFields.js'
  * | `rp` | retention policy, JSON, unless it is the default | | `oc` | children that have not ended |
  * | `ln` | name of the lane, of a draft or while waiting | | `w` | awaited children, JSON, while waiting |
  * | `st` | steps have been recorded | | `sb` | start before |
- * | `us` | attempts that were given back before a handler had them | | | |
+ * | `us` | attempts that were given back before a handler had them | | `kp` | times of the policy, see {@link keepTextOf} |
  *
  * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
  * are not stored; the rest lie in the list `row:<id>:events`, and the ids of the children in `row:<id>:children`.
@@ -50,7 +50,9 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
   add('pa', input.parentTaskId)
   add('by', input.submittedBy)
   add('tg', input.tags.length > 0 ? JSON.stringify(input.tags) : undefined)
-  add('rp', isDefaultPolicy(input.retentionPolicy) ? undefined : JSON.stringify(input.retentionPolicy))
+  if (!isDefaultPolicy(input.retentionPolicy)) {
+    fields.push('rp', encodePolicy(input.retentionPolicy), 'kp', keepTextOf(input.retentionPolicy))
+  }
   return fields
 }
 
@@ -82,7 +84,7 @@ export const decodeRow = (
   task.producedBlobs = []
   task.consumedBlobs = []
   task.tags = (parse(row.get('tg')) as string[] | undefined) ?? []
-  task.retentionPolicy = (parse(row.get('rp')) as TaskRetentionPolicy | undefined) ?? { ...DEFAULT_RETENTION_POLICY }
+  task.retentionPolicy = decodePolicy(row.get('rp'))
   if (row.has('r')) task.result = parse(textOf(row, 'r'))
   if (row.has('e')) task.error = parse(row.get('e')) as TaskError
   if (row.has('n')) task.notBefore = iso(row.get('n'))
@@ -145,11 +147,6 @@ const eventsOf = (task: Task, stored: readonly string[]): TaskEvent[] => {
   // Sorting is stable, so what happened in one millisecond stays in its order.
   return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-MAX_EVENTS_PER_TASK)
 }
-
-const isDefaultPolicy = (policy: TaskRetentionPolicy): boolean =>
-  policy.onSuccess === DEFAULT_RETENTION_POLICY.onSuccess &&
-  policy.onFailure === DEFAULT_RETENTION_POLICY.onFailure &&
-  policy.ttlAfterTerminalDays === DEFAULT_RETENTION_POLICY.ttlAfterTerminalDays
 
 const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text))
 

@@ -64,7 +64,7 @@ if word == 'cancelled' then
   redis.call('ZREM', root .. 'unqueued', ARGV[1])
   redis.call('ZREM', root .. 'leases', ARGV[1])
   redis.call('ZREM', root .. 'deadlines', ARGV[1])
-  parent = endTask(root, ARGV[4], ARGV[1], 'cancelled')
+  parent = endTask(root, ARGV[4], ARGV[1], 'cancelled', false, nil)
 end
 return { now, word, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':children', 0, -1), parent }
 `,

@@ -33,7 +33,7 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT
     local parent = ''
     loseAttempt(row, run)
     if status == 'cancelling' then
-      parent = endTask(KEYS[1], '', taskId, 'cancelled')
+      parent = endTask(KEYS[1], '', taskId, 'cancelled', false, nil)
     else
       redis.call('HSET', row, 's', 'pending')
       redis.call('ZADD', KEYS[3], int(now), taskId)

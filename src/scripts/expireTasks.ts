@@ -35,7 +35,7 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIM
   if status == 'pending' then
     if member then redis.call('ZREM', schedule, member) end
     redis.call('ZREM', root .. 'unqueued', taskId)
-    replies[#replies + 1] = { taskId, failLateTask(root, ARGV[1], taskId) }
+    replies[#replies + 1] = { taskId, (failLateTask(root, ARGV[1], taskId)) }
   end
 end
 return replies

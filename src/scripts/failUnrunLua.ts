@@ -4,7 +4,7 @@
  */
 export const failUnrunLua = `
 local function failUnrun(root, group, taskId, name, message)
-  return endTask(root, group, taskId, 'failed', 'e', cjson.encode({ name = name, message = message }))
+  return endTask(root, group, taskId, 'failed', false, nil, 'e', cjson.encode({ name = name, message = message }))
 end
 
 local function failLostTask(root, group, taskId, losses)

@@ -15,6 +15,7 @@ import { finishResultOf } from './finishResultOf.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { outcomeFields } from './outcomeFields.js'
 import { parkedMember } from './parkedMember.js'
+import { policyFields } from './policyFields.js'
 import { readLanesLua } from './readLanesLua.js'
 import { defineScript, runScript } from './runScript.js'
 import { takeEntryLua } from './takeEntry.js'
@@ -102,16 +103,17 @@ export const finishAndRead = async (
   }
 }
 
-/** 1: succeeded, and that is all. */
-type Answer = 1 | string[]
+/** 1: succeeded, and that is all; 2: and the row is gone. */
+type Answer = 1 | 2 | string[]
 
 const resultOf = (now: number, answer: Answer): FinishResult | RedisRefusedError => {
   if (answer === 1) return { kind: 'finished', status: 'succeeded', at: now }
+  if (answer === 2) return { kind: 'finished', status: 'succeeded', at: now, removed: true }
   const [word, detail = ''] = answer
   return word === 'error' ? new RedisRefusedError('finishAttempt', detail) : finishResultOf(now, answer)
 }
 
-/** Where attempts of one lane and worker stand in the list given. */
+/** Where attempts of one lane, worker and policy stand in the list given. */
 type Batch = number[]
 
 const batchesOf = (finishing: readonly FinishedClaim[]): Batch[] => {
@@ -126,13 +128,15 @@ const batchesOf = (finishing: readonly FinishedClaim[]): Batch[] => {
 }
 
 const isAlike = (one: FinishedClaim, other: FinishedClaim): boolean =>
-  one.input.workerId === other.input.workerId && one.claim.lane.name === other.claim.lane.name
+  one.input.workerId === other.input.workerId &&
+  one.claim.lane.name === other.claim.lane.name &&
+  one.input.retentionPolicy === other.input.retentionPolicy
 
 const pushBatch = (args: string[], finishing: readonly FinishedClaim[], batch: Batch): void => {
   const { claim, input } = finishing[batch[0] as number] as FinishedClaim
   const { lane, isCapped } = claim
   args.push(lane.name, lane.type, String(lane.handlerVersion), isCapped ? lane.type : '')
-  args.push(encodeWorkerId(input.workerId), String(batch.length))
+  args.push(encodeWorkerId(input.workerId), ...policyFields(input.retentionPolicy), String(batch.length))
   for (const at of batch) pushAttempt(args, finishing[at] as FinishedClaim)
 }
 

@@ -9,13 +9,15 @@ import { finishAttemptLua } from './finishAttemptLua.js'
 import { finishResultOf } from './finishResultOf.js'
 import { attemptLua, bellLua, clockLua, enqueueLua } from './fragments.js'
 import { outcomeFields } from './outcomeFields.js'
+import { policyFields } from './policyFields.js'
 import { defineScript, runScript } from './runScript.js'
 import { treeLua } from './treeLua.js'
 
 /**
  * Ends an attempt whose entry lies in another broker. A task that is over tells its parent.
  *
- * KEYS: 1 root. ARGV: task id, attempt, worker, started, kind, text, error, delay in ms, the fields and values of a result.
+ * KEYS: 1 root. ARGV: task id, attempt, worker, started, kind, text, error, delay in ms, policy and its times (see
+ * policyFields), the fields and values of a result.
  * Returns: now, then as finishResultOf reads it.
  */
 const script = defineScript(
@@ -30,12 +32,14 @@ const script = defineScript(
     `
 local root = KEYS[1]
 local taskId, run, worker, started, kind, text, err, delayMs = unpack(ARGV, 1, 8)
-if kind == 'succeeded' then text = { unpack(ARGV, 9) } end
-local status, detail, parent, open = finishAttempt(root, '', taskId, run, worker, started, kind, text, err, delayMs, '')
+local policy = ARGV[9] ~= '' and { ARGV[9], ARGV[10] } or nil
+if kind == 'succeeded' then text = { unpack(ARGV, 11) } end
+local status, detail, parent, open, isGone = finishAttempt(root, '', taskId, run, worker, started, kind, text, err, delayMs,
+  '', policy)
 if not status then return { now, '', detail or '' } end
 redis.call('ZREM', root .. 'leases', taskId)
 if status == 'pending' then redis.call('ZADD', root .. 'unqueued', int(now), taskId) end
-return { now, status, detail, open, parent }
+return { now, status, detail, open, parent, isGone and '1' or '' }
 `,
 )
 
@@ -52,7 +56,13 @@ export const finishAttempt = async (
 ): Promise<FinishResult> => {
   const { kind, result, text, error, delayMs } = outcomeFields(input.outcome)
   const fence = [input.taskId, String(input.attempt), encodeWorkerId(input.workerId), String(input.startedAt)]
-  const reply = await runScript(connection, script, [keys.root], [...fence, kind, text, error, delayMs, ...result])
+  const policy = policyFields(input.retentionPolicy)
+  const reply = await runScript(
+    connection,
+    script,
+    [keys.root],
+    [...fence, kind, text, error, delayMs, ...policy, ...result],
+  )
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
   const [at, ...rest] = reply as [number, ...string[]]
   return finishResultOf(at, rest)

@@ -4,9 +4,11 @@
  * or the row's error as JSON ('' for none), or the awaited children as JSON, or `unstarted` for an attempt that is given
  * back before a handler had it; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was told to cancel
  * ends as cancelled, whatever happened; one whose awaited children have all ended is pending, not waiting.
+ * `policy` is as for endTask.
  *
  * Answers nil for a lost attempt (and the status), else: the new status; the due time of a pending row ('' for at once) or
- * the reason of a cancelled one; what tellParent answered for a row that is over; how many children are open.
+ * the reason of a cancelled one; what tellParent answered for a row that is over; how many children are open; whether the
+ * row is gone.
  */
 export const finishAttemptLua = `
 local function awaitOpen(root, row, awaiting)
@@ -22,25 +24,27 @@ local function awaitOpen(root, row, awaiting)
   return count
 end
 
-local function finishAttempt(root, group, taskId, run, worker, started, kind, text, err, delayMs, lane)
+local function finishAttempt(root, group, taskId, run, worker, started, kind, text, err, delayMs, lane, policy)
   local row = root .. 'row:' .. taskId
   local head = redis.call('HMGET', row, 's', 'run', 'oc')
   local status, open = head[1], head[3] or '0'
   if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
   if status == 'cancelling' or kind == 'cancelled' then
-    local parent = endTask(root, group, taskId, 'cancelled', 'a' .. run, attemptText(started, nowText, 'c', worker, err))
-    return 'cancelled', redis.call('HGET', row, 'cr') or '', parent, open
+    local reason = redis.call('HGET', row, 'cr') or ''
+    local parent, isGone = endTask(root, group, taskId, 'cancelled', true, policy,
+      'a' .. run, attemptText(started, nowText, 'c', worker, err))
+    return 'cancelled', reason, parent, open, isGone
   end
   if kind == 'succeeded' then
-    local parent = endTask(root, group, taskId, 'succeeded', 'a' .. run, attemptText(started, nowText, 's', worker, ''),
-      unpack(text))
-    return 'succeeded', '', parent, open
+    local parent, isGone = endTask(root, group, taskId, 'succeeded', true, policy,
+      'a' .. run, attemptText(started, nowText, 's', worker, ''), unpack(text))
+    return 'succeeded', '', parent, open, isGone
   end
   if kind == 'failed' then
     redis.call('HINCRBY', row, 'f', 1)
-    local parent = endTask(root, group, taskId, 'failed', 'e', text, 'a' .. run,
-      attemptText(started, nowText, 'f', worker, err))
-    return 'failed', '', parent, open
+    local parent, isGone = endTask(root, group, taskId, 'failed', true, policy,
+      'e', text, 'a' .. run, attemptText(started, nowText, 'f', worker, err))
+    return 'failed', '', parent, open, isGone
   end
   local letter = 'r'
   if kind == 'released' and text == 'unstarted' then

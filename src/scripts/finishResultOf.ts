@@ -4,13 +4,13 @@ import { parentOf } from './parentOf.js'
 
 /**
  * Reads what the scripts that end attempts answer: status ('' if lost), due time or reason, open children, and what the
- * fragment `tellParent` answered; if lost the row's status.
+ * fragment `tellParent` answered, '1' if the row is gone; if lost the row's status.
  *
  * @example
  * finishResultOf(0, ['succeeded', '', '0', '']) // { kind: 'finished', status: 'succeeded', at: 0 }
  */
 export const finishResultOf = (at: number, reply: readonly string[]): FinishResult => {
-  const [status = '', detail = '', open = '0', parent = ''] = reply as [TaskStatus | '', ...string[]]
+  const [status = '', detail = '', open = '0', parent = '', isGone] = reply as [TaskStatus | '', ...string[]]
   if (status === '') return { kind: 'lost', ...(detail && { status: detail as TaskStatus }) }
   return {
     kind: 'finished',
@@ -20,5 +20,6 @@ export const finishResultOf = (at: number, reply: readonly string[]): FinishResu
     ...(status === 'cancelled' && detail && { cancelReason: detail }),
     ...(open !== '0' && Number(open) > 0 && { openChildren: Number(open) }),
     ...parentOf(parent),
+    ...(isGone === '1' && { removed: true as const }),
   }
 }

@@ -133,7 +133,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     if not redelivered and (tonumber(fields.d) or 0) > now then return 'owned', fields.d end
     losses = loseAttempt(row, run)
     if status == 'cancelling' then
-      return 'cancelled', endTask(root, group, taskId, 'cancelled')
+      return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil)
     end
   elseif status ~= 'pending' then
     return 'stale', status
@@ -141,7 +141,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   if fields.pa then
     local parent = redis.call('HGET', root .. 'row:' .. fields.pa, 's')
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
-      return 'cancelled', endTask(root, group, taskId, 'cancelled', 'cr', 'parent-ended')
+      return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil, 'cr', 'parent-ended')
     end
   end
   if maxDeliveries > 0 and losses >= maxDeliveries then

@@ -1,6 +1,7 @@
 /**
  * Which task an idempotency key belongs to. The lease of the key lasts for its time; a task that is not over keeps the
- * key beyond that, by its place in the hash of held keys. `letGoOfKey` is called in the step that ends a task.
+ * key beyond that, by its place in the hash of held keys. `letGoOfKey` is called in the step that ends a task, and
+ * `heldMs` says for how long the lease is the task's after that, nil for ever.
  *
  * Names in that hash are those of the leases, without what all of them begin with; see keys.
  */
@@ -28,8 +29,19 @@ local function holdKey(root, lease, taskId, leaseMs)
   end
 end
 
+local function nameOfKey(kind, key)
+  return string.gsub(string.gsub(kind, '%%', '%%25'), ':', '%%3A') .. ':' .. key
+end
+
 local function letGoOfKey(root, kind, key, taskId)
-  local name = string.gsub(string.gsub(kind, '%%', '%%25'), ':', '%%3A') .. ':' .. key
+  local name = nameOfKey(kind, key)
   if redis.call('HGET', root .. 'held', name) == taskId then redis.call('HDEL', root .. 'held', name) end
+end
+
+local function heldMs(root, kind, key, taskId)
+  local lease = root .. 'idem:' .. nameOfKey(kind, key)
+  if redis.call('GET', lease) ~= taskId then return 0 end
+  local ms = redis.call('PTTL', lease)
+  return ms >= 0 and ms or nil
 end
 `

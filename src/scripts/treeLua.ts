@@ -1,8 +1,9 @@
 /**
  * Needs the clock, the bell and the entries. `tellParent` is called in the step that ends a task: the parent's history
  * gets the event, its count of open children goes down, and if it waited for this child as its last one, it is pending,
- * with an entry, or without a group marked as not yet enqueued. Answers JSON of `taskId`, `type` and `woken`, or '' if
- * nobody has to be told.
+ * with an entry, or without a group marked as not yet enqueued. `state` and `kind` are
+ * the status and type that the parent's row has, nil if there is none. Answers JSON of `taskId`, `type` and `woken`, or ''
+ * if nobody has to be told.
  *
  * The parent's row and lane are derived from the root, as they are known only from the child's row.
  */
@@ -18,11 +19,9 @@ local function wake(root, group, row, taskId, kind)
   end
 end
 
-local function tellParent(root, group, parent, taskId, status)
-  if not parent then return '' end
-  local row = root .. 'row:' .. parent
-  local state, kind = unpack(redis.call('HMGET', row, 's', 't'))
+local function tellParent(root, group, taskId, status, parent, state, kind)
   if not state then return '' end
+  local row = root .. 'row:' .. parent
   redis.call('HINCRBY', row, 'oc', -1)
   if state == 'succeeded' or state == 'failed' or state == 'cancelled' then return '' end
   redis.call('RPUSH', row .. ':events', '{"at":' .. int(now) .. ',"kind":"child-completed","childTaskId":' ..

@@ -23,6 +23,7 @@ import { until } from '../support/until.js'
 import { runnerIdempotencySuite } from './runnerIdempotencySuite.js'
 import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerFailureSuite } from './runnerFailureSuite.js'
+import { runnerRetentionSuite } from './runnerRetentionSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
@@ -43,6 +44,7 @@ export type MakeRunners = (count: number, options?: { idempotencyTtlSec?: number
 export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerTreeSuite(name, makeRunners)
   runnerFailureSuite(name, makeRunners)
+  runnerRetentionSuite(name, makeRunners)
   runnerParentSuite(name, makeRunners)
   runnerIdempotencySuite(name, makeRunners)
 

@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { taskStoreFailureSuite } from './taskStoreFailureSuite.js'
 import { taskStoreKeySuite } from './taskStoreKeySuite.js'
+import { taskStoreRetentionSuite } from './taskStoreRetentionSuite.js'
 import { taskStoreTreeSuite } from './taskStoreTreeSuite.js'
 
 /** A store to be put through the suite. */
@@ -37,6 +38,7 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
   taskStoreTreeSuite(name, makeStore)
   taskStoreFailureSuite(name, makeStore)
   taskStoreKeySuite(name, makeStore)
+  taskStoreRetentionSuite(name, makeStore)
 
   describe(`${name} as a task store`, () => {
     let harness: TaskStoreHarness

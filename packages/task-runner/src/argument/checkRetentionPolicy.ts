@@ -4,7 +4,7 @@ import { checkNumber } from './checkNumber.js'
 import { checkObject } from './checkObject.js'
 
 /** Ten thousand years: what ends later has no date. */
-const MAX_DAYS = 3_652_500
+const DAYS = { min: 0, max: 3_652_500, infinity: 'for good' }
 
 /** Answers the policy with what is missing filled in, if each of its members is one that a policy can have. */
 export const checkRetentionPolicy = (
@@ -16,6 +16,8 @@ export const checkRetentionPolicy = (
     onSuccess = byDefault.onSuccess,
     onFailure = byDefault.onFailure,
     ttlAfterTerminalDays = byDefault.ttlAfterTerminalDays,
+    keepRowDays = byDefault.keepRowDays,
+    keepFailedRowDays = byDefault.keepFailedRowDays,
   } = checkObject('retentionPolicy', given)
   if (!['keep', 'delete-intermediate', 'delete-all'].includes(onSuccess)) {
     const expected = '"keep", "delete-intermediate" or "delete-all"'
@@ -24,6 +26,13 @@ export const checkRetentionPolicy = (
   if (!['keep', 'delete-all'].includes(onFailure)) {
     throw new InvalidArgumentError('retentionPolicy.onFailure', onFailure, '"keep" or "delete-all"')
   }
-  checkNumber('retentionPolicy.ttlAfterTerminalDays', ttlAfterTerminalDays, { min: 0, max: MAX_DAYS })
-  return { onSuccess, onFailure, ttlAfterTerminalDays }
+  checkNumber('retentionPolicy.ttlAfterTerminalDays', ttlAfterTerminalDays, DAYS)
+  const policy: TaskRetentionPolicy = { onSuccess, onFailure, ttlAfterTerminalDays }
+  if (keepRowDays !== undefined) {
+    policy.keepRowDays = checkNumber('retentionPolicy.keepRowDays', keepRowDays, DAYS)
+  }
+  if (keepFailedRowDays !== undefined) {
+    policy.keepFailedRowDays = checkNumber('retentionPolicy.keepFailedRowDays', keepFailedRowDays, DAYS)
+  }
+  return policy
 }

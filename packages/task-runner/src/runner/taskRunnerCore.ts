@@ -24,6 +24,7 @@ import { Maintenance } from './maintenance.js'
 import { presentTask } from './presentTask.js'
 import { readTree } from './readTree.js'
 import { Reconciler } from './reconciler.js'
+import { RetentionSweep } from './retentionSweep.js'
 import type { RunnerParts } from './runnerParts.js'
 import type { StartOptions } from './startOptions.js'
 import { Submission } from './submission.js'
@@ -99,10 +100,12 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       clock,
       read: (taskId) => this.get(taskId),
       subscribe: ({ id, type }, handler) => this.#parts.updates.subscribe(id, handler, type),
+      whenReady: ({ type }) => this.#parts.updates.whenReady(type),
       onPollError: (error) => report('watch', error),
     })
     this.#maintenance = new Maintenance({ store, report, closeTimeoutMs: settings.abortTimeoutMs, clock })
     this.#maintenance.add(new ExpirySweep(this.#parts))
+    this.#maintenance.add(new RetentionSweep(this.#parts))
     if (this.#parts.joint !== undefined) return
     this.#maintenance.add(new Reconciler(this.#parts))
     if (!brokerSideReclaim) this.#maintenance.add(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))

@@ -22,6 +22,11 @@ export interface TaskRunnerCoreOptions {
    * One process does so for all that share a store. @default 5_000
    */
   expiryIntervalMs?: number
+  /**
+   * How often rows are looked for whose time is over, and children that have outlived their parent, by one process for all
+   * of them; Infinity: never. @default 15_000
+   */
+  maintenanceIntervalMs?: number
   /** The longest time between two heartbeats of a run, whatever its visibility. @default 20_000 */
   heartbeatIntervalMs?: number
   /**
@@ -70,6 +75,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
     reconcilerIntervalMs: number('reconcilerIntervalMs', 30_000, 1, OFF),
     sweepIntervalMs: number('sweepIntervalMs', 1_000, 1, OFF),
     expiryIntervalMs: number('expiryIntervalMs', 5_000, 1, OFF),
+    maintenanceIntervalMs: number('maintenanceIntervalMs', 15_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
     maxDeliveries: checkMaxDeliveries(options.maxDeliveries ?? 5),
     maxPayloadBytes: number('maxPayloadBytes', Infinity, 1, 'as large as the store takes'),

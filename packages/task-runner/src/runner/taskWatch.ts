@@ -3,19 +3,28 @@ import type { Task } from '../task/task.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { Clock } from '../time/clock.js'
-import { snapshotOf } from './snapshotOf.js'
+import { withinMs } from '../time/withinMs.js'
+import { snapshotOf, type StatusUpdate } from './snapshotOf.js'
 import { TaskNews } from './taskNews.js'
 
 const FIRST_POLL_MS = 250
 const MAX_POLL_MS = 5_000
 /** How long an update may be on its way before the row tells in its place. */
 const GRACE_MS = 100
+/** The same for the last update of a task whose row was removed with its end, and which nothing else tells of. */
+const GONE_GRACE_MS = 1_000
+/** Longer than that a subscription is not waited for; the bus may be away. */
+const READY_MS = 1_000
+/** In place of a row that was there before. */
+const GONE = 'gone'
 
 /** Where a watch gets to know of its task. */
 export interface TaskWatchSource {
   readonly clock: Clock
   read(taskId: string): Promise<Task | undefined>
   subscribe(task: Task, handler: (update: TaskUpdate) => void): Disposable
+  /** Resolves when the subscription is live. */
+  whenReady(task: Task): Promise<void>
   /** Takes what went wrong with a poll; there will be another. */
   onPollError(error: unknown): void
 }
@@ -63,30 +72,40 @@ export class TaskWatch implements Disposable {
 
   async #start(): Promise<void> {
     // The bus is listened to by type, so the row comes first; then it is read again, as it may have moved on meanwhile.
-    let task = await this.#read()
-    if (!this.#isOpen) return
-    if (!isTerminalStatus(task.status)) {
-      this.#subscription = this.source.subscribe(task, (update) => this.#receive(update))
-      task = await this.#read()
+    const before = await this.source.read(this.taskId)
+    if (before === undefined) throw new UnknownTaskError(this.taskId)
+    let task: Task | undefined = before
+    if (this.#isOpen && !isTerminalStatus(before.status)) {
+      this.#subscription = this.source.subscribe(before, (update) => this.#receive(update))
+      await withinMs(this.source.clock, this.#ready(before), READY_MS)
+      if (this.#isOpen) task = await this.source.read(this.taskId)
     }
     if (!this.#isOpen) return
-    this.#show(task)
+    this.#show(task ?? before)
     const early = this.#early ?? []
     this.#early = undefined
     for (const update of early) this.#receive(update)
-    this.#arm(this.#pollMs)
+    if (task !== undefined) return this.#arm(this.#pollMs)
+    this.#suspect = GONE
+    this.#arm(GONE_GRACE_MS)
   }
 
-  async #read(): Promise<Task> {
-    const task = await this.source.read(this.taskId)
-    if (task === undefined) throw new UnknownTaskError(this.taskId)
-    return task
+  async #ready(task: Task): Promise<void> {
+    try {
+      await this.source.whenReady(task)
+    } catch (error) {
+      if (this.#isOpen) this.source.onPollError(error)
+    }
   }
 
   #show(task: Task): void {
     const snapshot = snapshotOf(task)
     this.#news.show(snapshot)
     this.#tell(snapshot)
+  }
+
+  #suspicionOf(snapshot: StatusUpdate): string | undefined {
+    return this.#news.isBehind(snapshot) ? `${snapshot.status} ${snapshot.at}` : undefined
   }
 
   #receive(update: TaskUpdate): void {
@@ -112,18 +131,17 @@ export class TaskWatch implements Disposable {
 
   async #poll(): Promise<void> {
     try {
-      const task = await this.#read()
+      const task = await this.source.read(this.taskId)
       if (!this.#isOpen) return
-      const snapshot = snapshotOf(task)
-      const suspect = this.#news.isBehind(snapshot) ? `${snapshot.status} ${snapshot.at}` : undefined
+      const suspect = task === undefined ? GONE : this.#suspicionOf(snapshotOf(task))
       if (suspect !== undefined && suspect !== this.#suspect) {
         this.#suspect = suspect
-        return this.#arm(GRACE_MS)
+        return this.#arm(task === undefined ? GONE_GRACE_MS : GRACE_MS)
       }
       this.#suspect = undefined
+      if (task === undefined) return this.fail(new UnknownTaskError(this.taskId))
       if (suspect !== undefined) this.#show(task)
     } catch (error) {
-      if (error instanceof UnknownTaskError) return this.fail(error)
       if (this.#isOpen) this.source.onPollError(error)
     }
     this.#pollMs = Math.min(MAX_POLL_MS, this.#pollMs * 2)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { CrossNodeBus } from '@furystack/cross-node-bus'
 
 import type { TaskStatus, TerminalStatus } from '../task/taskStatus.js'
-import type { TaskUpdate } from '../task/taskUpdate.js'
+import type { RemovedTask, TaskUpdate } from '../task/taskUpdate.js'
 import { isoTime } from '../time/isoTime.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { Clock } from '../time/clock.js'
@@ -33,14 +33,16 @@ export class Updates implements Disposable {
   }
 
   /** Tells that a task has a status since `at` (epoch milliseconds). */
-  status(type: string, taskId: string, status: TaskStatus, at: number, reason?: string): void {
+  status(type: string, taskId: string, status: TaskStatus, at: number, reason?: string, removed?: RemovedTask): void {
     const via = this.#via
     const time = isoTime(at)
     if (this.#hasListeners) {
       const update: TaskUpdate = { kind: 'status', taskId, status, at: time }
-      this.#deliver(type, reason === undefined ? update : { ...update, reason })
+      if (reason !== undefined) update.reason = reason
+      if (removed !== undefined) update.removed = removed
+      this.#deliver(type, update)
     }
-    this.#send(topicsOf(type).status, { kind: 'status', taskId, status, at: time, reason, via })
+    this.#send(topicsOf(type).status, { kind: 'status', taskId, status, at: time, reason, removed, via })
   }
 
   /** Tells how far a task is. */
@@ -87,6 +89,11 @@ export class Updates implements Disposable {
         remote[Symbol.dispose]()
       },
     }
+  }
+
+  /** Resolves when what is published about a type from now on reaches those who have subscribed. */
+  async whenReady(type: string): Promise<void> {
+    await this.bus.whenReady?.(topicsOf(type).status)
   }
 
   subscribeByType(type: string, handler: UpdateHandler): Disposable {

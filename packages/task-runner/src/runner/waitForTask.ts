@@ -6,10 +6,10 @@ import { TaskCancelledError } from '../errors/taskCancelledError.js'
 import { TaskFailedError } from '../errors/taskFailedError.js'
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import { WaitTimeoutError } from '../errors/waitTimeoutError.js'
-import type { Task } from '../task/task.js'
 import { isTerminalStatus, type TaskStatus } from '../task/taskStatus.js'
 import type { Clock } from '../time/clock.js'
-import { snapshotOf } from './snapshotOf.js'
+import type { RemovedTask } from '../task/taskUpdate.js'
+import { snapshotOf, type StatusUpdate } from './snapshotOf.js'
 import type { TaskRunner } from './taskRunner.js'
 import type { WaitForOptions } from './waitForOptions.js'
 
@@ -25,11 +25,20 @@ export const waitForTask = async (
   const { signal, timeoutMs = Infinity } = checkObject('options', options)
   checkNumber('timeoutMs', timeoutMs, { min: 0, infinity: 'no limit' })
   signal?.throwIfAborted()
-  const task = await untilEnded(runner, clock, taskId, timeoutMs, signal)
+  const { status, reason, result, error } = await untilEnded(runner, clock, taskId, timeoutMs, signal)
+  if (status === 'cancelled') throw new TaskCancelledError(taskId, reason)
+  if (status === 'failed') throw new TaskFailedError(taskId, error ?? { name: 'Error', message: 'unknown' })
+  return result
+}
+
+/** How a task ended: read from its row, or told by its last update where there is no row any more. */
+type End = RemovedTask & Pick<StatusUpdate, 'status' | 'reason'>
+
+const endOf = async (runner: Runner, { taskId, status, reason, removed }: StatusUpdate): Promise<End> => {
+  if (removed !== undefined) return { status, ...(reason !== undefined && { reason }), ...removed }
+  const task = await runner.get(taskId)
   if (task === undefined) throw new UnknownTaskError(taskId)
-  if (task.status === 'cancelled') throw new TaskCancelledError(taskId, snapshotOf(task).reason)
-  if (task.status === 'failed') throw new TaskFailedError(taskId, task.error ?? { name: 'Error', message: 'unknown' })
-  return task.result
+  return { ...task, ...snapshotOf(task) }
 }
 
 const untilEnded = (
@@ -38,7 +47,7 @@ const untilEnded = (
   taskId: string,
   timeoutMs: number,
   signal: AbortSignal | undefined,
-): Promise<Task | undefined> =>
+): Promise<End> =>
   new Promise((resolve, reject) => {
     let status: TaskStatus | undefined
     const waiting = new Subscription()
@@ -53,17 +62,17 @@ const untilEnded = (
     waiting.add(() => signal?.removeEventListener('abort', onAbort))
     const onTimeout = (): void => fail(new WaitTimeoutError(taskId, timeoutMs, status))
     waiting.add(clock.setTimer(onTimeout, timeoutMs, { keepAlive: true }))
-    const task$ = runner.updates$(taskId).pipe(
+    const end$ = runner.updates$(taskId).pipe(
       filter((update) => update.kind === 'status'),
       tap((update) => (status = update.status)),
       filter((update) => isTerminalStatus(update.status)),
-      concatMap(() => runner.get(taskId)),
+      concatMap((update) => endOf(runner, update)),
     )
     waiting.add(
-      task$.subscribe({
-        next: (task) => {
+      end$.subscribe({
+        next: (end) => {
           waiting.unsubscribe()
-          resolve(task)
+          resolve(end)
         },
         error: fail,
       }),

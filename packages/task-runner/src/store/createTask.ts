@@ -16,7 +16,10 @@ export interface CreateTask {
   notBefore?: number
   /** Epoch milliseconds; a pending row that has not been begun by then fails. */
   startBefore?: number
-  /** Belongs to this task until it is over, and for `keyTtlMs` after its creation; see {@link CreateResult}. */
+  /**
+   * Belongs to this task until it is over, and for `keyTtlMs` after its creation; see {@link CreateResult}. The row is kept
+   * for as long.
+   */
   idempotencyKey?: string
   /** Milliseconds, at least 0, or Infinity. @default a day */
   keyTtlMs?: number

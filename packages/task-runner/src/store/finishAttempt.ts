@@ -1,3 +1,4 @@
+import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import type { TaskStatus } from '../task/taskStatus.js'
 import type { ParentUpdate } from './parentUpdate.js'
 
@@ -36,13 +37,15 @@ export interface FinishAttempt {
   /** Epoch milliseconds, the `at` that `begun` gave. */
   startedAt: number
   outcome: AttemptOutcome
+  /** The handler's policy. If this ends the task, it counts where the row has none but the default. */
+  retentionPolicy?: Readonly<TaskRetentionPolicy>
 }
 
 /**
  * - `finished`: the row has `status` now. It is `cancelled` for every outcome when a cancel came first.
  *   `notBefore` (epoch milliseconds) is set when the task is `pending` again with a delay. A suspended one is `waiting`,
  *   or `pending` at once if none of the awaited children is open any more. `openChildren` counts the children that have
- *   not ended; without it there are none.
+ *   not ended; without it there are none. `removed`: the task is over, and its policy left nothing of it to read.
  * - `lost`: the attempt was no longer the row's present one, or the row is terminal or gone; nothing was changed.
  */
 export type FinishResult =
@@ -54,5 +57,6 @@ export type FinishResult =
       cancelReason?: string
       openChildren?: number
       parent?: ParentUpdate
+      removed?: true
     }
   | { kind: 'lost'; status?: TaskStatus }

@@ -6,6 +6,7 @@ import type { CreateResult, CreateTask } from './createTask.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from './recordStep.js'
+import type { RemovedRows } from './removedRows.js'
 import type { LeadRole, Role } from './role.js'
 import type { SpawnChild, SpawnResult } from './spawnChild.js'
 import type { StartResult, StartTask } from './startTask.js'
@@ -69,6 +70,13 @@ export interface TaskStore {
    * write. Answers what changed.
    */
   expireTasks(query: { limit: number }): Promise<FailedTask[]>
+
+  /**
+   * Removes what is left of tasks that have been over for as long as their policies keep them, the longest first: rows,
+   * history, steps. A task with children goes with all of them, once none of them is open. `limit` is how many rows are
+   * looked at. A store may forget rows without children by itself.
+   */
+  removeExpired(query: { limit: number }): Promise<RemovedRows>
 
   /**
    * Takes a role that nobody holds, or keeps it if the holder is the same; answers whether the holder has it now. It has it

@@ -4,6 +4,7 @@ import type { RunnableTask } from '../store/begunTask.js'
 import type { AttemptOutcome, FinishResult } from '../store/finishAttempt.js'
 import { tellParent } from '../runner/tellParent.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
+import type { RemovedTask } from '../task/taskUpdate.js'
 import { AttemptFinisher } from './attemptFinisher.js'
 import type { Run } from './run.js'
 
@@ -30,7 +31,8 @@ export class AttemptEnding {
     const result = await this.#finisher.finish(run, outcome)
     if (result === undefined) return REQUEUE
     if (result.kind === 'lost') return this.lost(run)
-    this.parts.updates.status(run.type, run.taskId, result.status, result.at, result.cancelReason)
+    const removed = result.removed === true ? removedTaskOf(outcome, result) : undefined
+    this.parts.updates.status(run.type, run.taskId, result.status, result.at, result.cancelReason, removed)
     this.#tell(run, outcome, result)
     if (result.openChildren !== undefined || result.parent !== undefined) await this.#tellFamily(run, result)
     switch (result.status) {
@@ -88,4 +90,14 @@ export class AttemptEnding {
       telemetry.emit('onTaskCompleted', { taskId, type, status, attempt, durationMs })
     }
   }
+}
+
+const removedTaskOf = (outcome: AttemptOutcome, { status }: Finished): RemovedTask => {
+  if (status === 'succeeded' && outcome.kind === 'succeeded' && outcome.resultJson !== undefined) {
+    return { result: JSON.parse(outcome.resultJson) as unknown }
+  }
+  if (status === 'failed' && outcome.kind === 'failed') {
+    return { error: { name: outcome.error.name, message: outcome.error.message } }
+  }
+  return {}
 }

@@ -1,5 +1,6 @@
 import type { RunnerParts } from '../runner/runnerParts.js'
 import type { AttemptOutcome, FinishAttempt, FinishResult } from '../store/finishAttempt.js'
+import { isDefaultPolicy } from '../task/isDefaultPolicy.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import { pause } from '../time/pause.js'
 import type { Run } from './run.js'
@@ -23,6 +24,8 @@ export class AttemptFinisher {
   finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
     const { taskId, attempt, workerId, startedAt } = run
     const input: FinishAttempt = { taskId, attempt, workerId, startedAt, outcome }
+    const { retentionPolicy } = run.handler
+    if (!isDefaultPolicy(retentionPolicy)) input.retentionPolicy = retentionPolicy
     try {
       return this.#write(run, input).catch((error: unknown) => this.#finishAfter(error, run, input))
     } catch (error) {
@@ -41,7 +44,7 @@ export class AttemptFinisher {
       await pause(clock, pauseMs)
       try {
         const result = await this.#write(run, input)
-        return result.kind === 'lost' ? await this.#unlessDoneBefore(input, result) : result
+        return result.kind === 'lost' ? await this.#unlessDoneBefore(run, input, result) : result
       } catch (error) {
         this.parts.report('finish', error)
       }
@@ -54,10 +57,12 @@ export class AttemptFinisher {
   }
 
   /** A write whose answer got lost may have been made; the row tells. */
-  async #unlessDoneBefore({ taskId, attempt, workerId }: FinishAttempt, lost: FinishResult): Promise<FinishResult> {
+  async #unlessDoneBefore(run: Run, { outcome }: FinishAttempt, lost: FinishResult): Promise<FinishResult> {
+    const { taskId, attempt, workerId } = run
     const stored = await this.parts.store.get(taskId)
-    const last = stored?.task.attempts.at(-1)
-    if (stored === undefined || last?.attempt !== attempt || last.workerId !== workerId) return lost
+    if (stored === undefined) return this.#removedBefore(run, outcome) ?? lost
+    const last = stored.task.attempts.at(-1)
+    if (last?.attempt !== attempt || last.workerId !== workerId) return lost
     const { task, cancelReason, openChildren } = stored
     if (!isTerminalStatus(task.status) || last.status === 'timed-out') return lost
     const at = Date.parse(task.terminalAt ?? task.submittedAt)
@@ -68,5 +73,14 @@ export class AttemptFinisher {
       ...(cancelReason !== undefined && { cancelReason }),
       ...(openChildren !== undefined && { openChildren }),
     }
+  }
+
+  /** The row of a task of which nothing is kept is not there any more after the write whose answer got lost. */
+  #removedBefore(run: Run, outcome: AttemptOutcome): FinishResult | undefined {
+    const { kind } = outcome
+    if (kind !== 'succeeded' && kind !== 'failed' && kind !== 'cancelled') return undefined
+    if (kind === 'failed' && outcome.retryDelayMs !== undefined) return undefined
+    const at = run.startedAt + Math.round(this.parts.clock.elapsed() - run.beganAt)
+    return { kind: 'finished', status: kind, at, removed: true }
   }
 }

@@ -1,6 +1,7 @@
 import type { AttemptRecord } from '../../task/attemptRecord.js'
 import type { TaskError } from '../../task/task.js'
 import type { TaskEvent } from '../../task/taskEvent.js'
+import type { TaskRetentionPolicy } from '../../task/taskRetentionPolicy.js'
 import type { TaskStatus } from '../../task/taskStatus.js'
 import type { CreateTask } from '../createTask.js'
 import type { RecordedStep } from '../recordStep.js'
@@ -23,6 +24,9 @@ export interface MemoryRow {
   terminalAt: number | undefined
   /** Attempts that were given back before a handler had them. */
   unstarted: number
+  /** When the row is to be removed, once that is known. */
+  removeAt: number | undefined
+  retentionPolicy: Readonly<TaskRetentionPolicy>
   failures: number
   losses: number
   cancelReason: string | undefined

@@ -21,6 +21,13 @@ export class MemoryRows {
     if (row.status === 'pending') this.#wait(row, row.submittedAt)
   }
 
+  delete({ created: { id } }: MemoryRow): void {
+    this.#rows.delete(id)
+    this.#unqueuedSince.delete(id)
+    this.#leases.delete(id)
+    this.#deadlines.delete(id)
+  }
+
   /** Moves a row out of the status that it has, and keeps the indexes in step with it. */
   settle(row: MemoryRow, at: number, move: () => void): void {
     const { id } = row.created

@@ -1,5 +1,6 @@
 import { MaxDeliveriesExceededError } from '../../errors/maxDeliveriesExceededError.js'
 import { TaskExpiredError } from '../../errors/taskExpiredError.js'
+import { isDefaultPolicy } from '../../task/isDefaultPolicy.js'
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
 import type { CancelResult, CancelTask } from '../cancelTask.js'
@@ -7,11 +8,13 @@ import type { CreateResult, CreateTask } from '../createTask.js'
 import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
 import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
+import type { RemovedRows } from '../removedRows.js'
 import type { LeadRole, Role } from '../role.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { StartResult, StartTask } from '../startTask.js'
 import type { ExpiredTask, FailedTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
+import { MemoryRetention } from './memoryRetention.js'
 import { MemoryRoles } from './memoryRoles.js'
 import { systemClock } from '../../time/systemClock.js'
 import { MemoryCreation } from './memoryCreation.js'
@@ -30,6 +33,9 @@ import {
 } from './memoryTransitions.js'
 import { toStoredTask } from './toStoredTask.js'
 
+/** More than one step brings, so that what is over does not gather. */
+const TIDIED_PER_STEP = 4
+
 /** How a `MemoryTaskStore` differs from the default. */
 export interface MemoryTaskStoreOptions {
   /** The clock, in epoch milliseconds. @default the system's */
@@ -47,7 +53,8 @@ export class MemoryTaskStore implements TaskStore {
   public readonly shared = false
   readonly #now: () => number
   readonly #rows = new MemoryRows()
-  readonly #tree = new MemoryTree(this.#rows)
+  readonly #retention = new MemoryRetention(this.#rows)
+  readonly #tree = new MemoryTree(this.#rows, this.#retention)
   readonly #creation = new MemoryCreation(this.#rows, this.#tree)
   readonly #roles = new MemoryRoles()
 
@@ -83,7 +90,7 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#begin(input))
   }
 
-  public finishAttempt({ taskId, attempt, workerId, outcome }: FinishAttempt): Promise<FinishResult> {
+  public finishAttempt({ taskId, attempt, workerId, outcome, retentionPolicy }: FinishAttempt): Promise<FinishResult> {
     return this.#step(() => {
       const row = this.#rows.get(taskId)
       const open = row && openAttempt(row)
@@ -91,6 +98,9 @@ export class MemoryTaskStore implements TaskStore {
       if (open?.attempt !== attempt || open.workerId !== workerId) return { kind: 'lost', status: row.status }
       const at = this.#now()
       this.#rows.settle(row, at, () => applyOutcome(row, outcome, at, (childId) => this.#tree.isOpen(childId)))
+      if (retentionPolicy !== undefined && isTerminalStatus(row.status) && isDefaultPolicy(row.retentionPolicy)) {
+        row.retentionPolicy = { ...retentionPolicy }
+      }
       return {
         kind: 'finished',
         status: row.status,
@@ -98,7 +108,7 @@ export class MemoryTaskStore implements TaskStore {
         ...(row.status === 'pending' && row.notBefore !== undefined && { notBefore: row.notBefore }),
         ...(row.status === 'cancelled' && row.cancelReason !== undefined && { cancelReason: row.cancelReason }),
         ...(row.openChildren > 0 && { openChildren: row.openChildren }),
-        ...this.#tree.tellParent(row, at),
+        ...this.#tree.end(row, at, true),
       }
     })
   }
@@ -138,7 +148,7 @@ export class MemoryTaskStore implements TaskStore {
         loseAttempt(row, at)
         moveTo(row, 'cancelled', at)
       })
-      return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
+      return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.end(row, at) }
     })
   }
 
@@ -170,7 +180,7 @@ export class MemoryTaskStore implements TaskStore {
         const row = this.#rows.takeExpired(now)
         if (row === undefined) break
         this.#rows.settle(row, now, () => expireLease(row, now))
-        expired.push({ ...toStoredTask(row), ...this.#tree.tellParent(row, now) })
+        expired.push({ ...toStoredTask(row), ...this.#tree.end(row, now) })
       }
       return expired
     })
@@ -187,6 +197,10 @@ export class MemoryTaskStore implements TaskStore {
       }
       return failed
     })
+  }
+
+  public removeExpired({ limit }: { limit: number }): Promise<RemovedRows> {
+    return this.#step(() => this.#retention.remove(limit, this.#now()))
   }
 
   public lead(input: LeadRole): Promise<boolean> {
@@ -208,7 +222,7 @@ export class MemoryTaskStore implements TaskStore {
       if (!redelivered && leaseUntil > at) return { kind: 'refused', reason: 'owned', status, leaseUntil }
       this.#rows.settle(row, at, () => expireLease(row, at))
       if (status === 'cancelling') {
-        return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
+        return { kind: 'cancelled', stored: toStoredTask(row), at, ...this.#tree.end(row, at) }
       }
     }
     if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
@@ -224,17 +238,21 @@ export class MemoryTaskStore implements TaskStore {
 
   #failUnrun(row: MemoryRow, error: Error, at: number): FailedTask {
     this.#rows.settle(row, at, () => failUnrun(row, error, at))
-    return { stored: toStoredTask(row), at, ...this.#tree.tellParent(row, at) }
+    return { stored: toStoredTask(row), at, ...this.#tree.end(row, at) }
   }
 
   #read(taskId: string): StoredTask | undefined {
     const row = this.#rows.get(taskId)
-    return row && toStoredTask(row)
+    return row === undefined || this.#retention.isOver(row, this.#now()) ? undefined : toStoredTask(row)
   }
 
   /** Runs one step. It is synchronous, which makes it atomic; what it throws becomes a rejection. */
   #step<T>(step: () => T): Promise<T> {
-    return new Promise((resolve) => resolve(step()))
+    return new Promise((resolve) => {
+      // Nobody has to come round for rows to go, as long as anything happens at all.
+      this.#retention.remove(TIDIED_PER_STEP, this.#now())
+      resolve(step())
+    })
   }
 }
 

@@ -7,7 +7,7 @@ import type { MemoryRow } from './memoryRow.js'
 
 /** The row that a creation makes at `now`. */
 export const newRow = (input: CreateTask, now: number): MemoryRow => ({
-  created: { ...input, tags: [...input.tags], retentionPolicy: { ...input.retentionPolicy } },
+  created: { ...input, tags: [...input.tags] },
   submittedAt: now,
   status: input.status,
   payloadJson: input.payloadJson,
@@ -21,6 +21,8 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   leaseUntil: undefined,
   terminalAt: undefined,
   unstarted: 0,
+  removeAt: undefined,
+  retentionPolicy: { ...input.retentionPolicy },
   failures: 0,
   losses: 0,
   cancelReason: undefined,

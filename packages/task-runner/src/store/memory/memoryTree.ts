@@ -3,13 +3,17 @@ import type { CreateTask } from '../createTask.js'
 import type { ParentUpdate } from '../parentUpdate.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
+import type { MemoryRetention } from './memoryRetention.js'
 import type { MemoryRow } from './memoryRow.js'
 import type { MemoryRows } from './memoryRows.js'
 import { logEvent, moveTo, newRow, openAttempt } from './memoryTransitions.js'
 
 /** What rows have to do with each other, and the steps of their handlers. Each call is one synchronous step. */
 export class MemoryTree {
-  constructor(private readonly rows: MemoryRows) {}
+  constructor(
+    private readonly rows: MemoryRows,
+    private readonly retention: MemoryRetention,
+  ) {}
 
   /** Whether a task is there and has yet to end. */
   isOpen(taskId: string): boolean {
@@ -24,7 +28,7 @@ export class MemoryTree {
     if (parent === undefined || !isTerminalStatus(parent.status)) return false
     row.cancelReason = 'parent-ended'
     this.rows.settle(row, at, () => moveTo(row, 'cancelled', at))
-    this.tellParent(row, at)
+    this.end(row, at)
     return true
   }
 
@@ -63,14 +67,21 @@ export class MemoryTree {
     return [...(this.rows.get(taskId)?.steps.values() ?? [])].map((step) => ({ ...step }))
   }
 
-  /** Tells the parent of a row that it has ended, if it has both. */
-  tellParent(row: MemoryRow, at: number): { parent?: ParentUpdate } {
+  /** If a row has just ended: tells its parent, and sees to how long it is kept. `mayRemove`: nobody reads it after this. */
+  end(row: MemoryRow, at: number, mayRemove = false): { parent?: ParentUpdate; removed?: true } {
+    if (!isTerminalStatus(row.status)) return {}
+    const told = this.#tellParent(row, at)
+    this.retention.keepFamily(row)
+    return this.retention.keep(row, at, mayRemove) ? { ...told, removed: true } : told
+  }
+
+  #tellParent(row: MemoryRow, at: number): { parent?: ParentUpdate } {
     const { id, parentTaskId } = row.created
     const parent = parentTaskId === undefined ? undefined : this.rows.get(parentTaskId)
-    if (parent === undefined || !isTerminalStatus(row.status)) return {}
+    const { status } = row
+    if (parent === undefined || !isTerminalStatus(status)) return {}
     parent.openChildren--
     if (isTerminalStatus(parent.status)) return {}
-    const { status } = row
     logEvent(parent, { at: new Date(at).toISOString(), kind: 'child-completed', childTaskId: id, status })
     const woken = parent.open.delete(id) && parent.open.size === 0 && parent.status === 'waiting'
     if (woken) this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))

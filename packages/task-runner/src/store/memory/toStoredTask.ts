@@ -31,7 +31,7 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   task.events = row.events.map((event) => ({ ...event }))
   task.producedBlobs = []
   task.consumedBlobs = []
-  task.retentionPolicy = { ...created.retentionPolicy }
+  task.retentionPolicy = { ...row.retentionPolicy }
   task.tags = [...created.tags]
   if (row.leaseUntil !== undefined) task.visibilityDeadline = iso(row.leaseUntil)
   // A pending row belongs to nobody; any other remembers its last worker.

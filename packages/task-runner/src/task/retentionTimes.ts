@@ -1,0 +1,44 @@
+import type { TaskRetentionPolicy } from './taskRetentionPolicy.js'
+import type { TerminalStatus } from './taskStatus.js'
+
+/** A policy in times: milliseconds after the end of a task, Infinity for never. */
+export interface RetentionTimes {
+  /** Until the row of a task that has succeeded or was cancelled is removed; 0 is in the step that ends it. */
+  readonly row: number
+  /** Until the row of a failed task is. */
+  readonly failedRow: number
+  /** Until the blobs are dealt with. */
+  readonly blobs: number
+}
+
+const DAY_MS = 86_400_000
+/** Whatever is kept for longer than a century is kept for good. */
+const MAX_MS = 36_500 * DAY_MS
+
+const msOf = (days: number): number => (days * DAY_MS > MAX_MS ? Infinity : Math.ceil(days * DAY_MS))
+
+/**
+ * Reads the times from a policy.
+ *
+ * @example
+ * retentionTimes({ ...DEFAULT_RETENTION_POLICY, keepRowDays: 0 }).row // 0
+ */
+export const retentionTimes = (policy: Readonly<TaskRetentionPolicy>): RetentionTimes => {
+  const { ttlAfterTerminalDays, keepRowDays, keepFailedRowDays } = policy
+  const byDefault = ttlAfterTerminalDays > 0 ? ttlAfterTerminalDays : 1
+  const days = keepRowDays ?? byDefault
+  return {
+    row: msOf(days),
+    failedRow: msOf(keepFailedRowDays ?? (days > 0 ? days : byDefault)),
+    blobs: msOf(ttlAfterTerminalDays),
+  }
+}
+
+/**
+ * Whether the blobs of a task that ended so are to be deleted.
+ *
+ * @example
+ * deletesBlobs({ ...DEFAULT_RETENTION_POLICY, onFailure: 'delete-all' }, 'cancelled') // true
+ */
+export const deletesBlobs = (policy: Readonly<TaskRetentionPolicy>, status: TerminalStatus): boolean =>
+  (status === 'succeeded' ? policy.onSuccess : policy.onFailure) !== 'keep'
