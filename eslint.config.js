@@ -3,7 +3,7 @@ import rxjsX from 'eslint-plugin-rxjs-x'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/coverage/**', '**/node_modules/**', '.snippets/**'] },
+  { ignores: ['**/dist/**', '**/coverage/**', '**/node_modules/**', '.snippets/**', 'docs/api/**'] },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   { files: ['**/*.ts'], ...rxjsX.configs.strict },

@@ -4,6 +4,15 @@ import { importCost } from '../../scripts/importCost.js'
 
 const RXJS = 223
 
+/** Errors and keys show hostile text with what the runner core has for that, so the tests' entry loads it too. */
+const COMPANIONS = [
+  '@furystack/blob-store',
+  '@furystack/cross-node-bus',
+  '@furystack/inject',
+  '@furystack/task-runner',
+  'own',
+]
+
 const costOf = async (entry: string) => {
   const { modules, resources } = await importCost(entry)
   const { rxjs, ...ours } = modules
@@ -12,18 +21,8 @@ const costOf = async (entry: string) => {
 
 describe('importing', () => {
   it.each([
-    {
-      entry: '@furystack/redis-task-runner',
-      packages: [
-        '@furystack/blob-store',
-        '@furystack/cross-node-bus',
-        '@furystack/inject',
-        '@furystack/task-runner',
-        'own',
-      ],
-      most: 400,
-    },
-    { entry: '@furystack/redis-task-runner/testing', packages: ['own'], most: 60 },
+    { entry: '@furystack/redis-task-runner', packages: COMPANIONS, most: 400 },
+    { entry: '@furystack/redis-task-runner/testing', packages: COMPANIONS, most: 300 },
     {
       entry: '@furystack/redis-cross-node-bus',
       packages: ['@furystack/cross-node-bus', '@furystack/inject', '@furystack/redis-cross-node-bus'],
