@@ -54,7 +54,7 @@ export const heldBy = async (client: DemoClient, prefix: string, workerId: strin
 /** What would tell of trouble after the end: places under a cap that nobody gave back, entries that nobody could read. */
 export const readLeftovers = async (client: DemoClient, prefix: string): Promise<{ places: number; dead: number }> => {
   const places = await Promise.all(LANE_TYPES.map((type) => client.zCard(`${prefix}tasks:cap:${type}`)))
-  return { places: places.reduce((sum, one) => sum + one, 0), dead: await client.xLen(`${prefix}tasks:dead`) }
+  return { places: places.reduce((sum, one) => sum + one, 0), dead: await client.xLen(`${prefix}tasks:unreadable`) }
 }
 
 const pendingOf = async (client: DemoClient, stream: string): Promise<number> =>

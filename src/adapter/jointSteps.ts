@@ -1,7 +1,8 @@
-import type { JointSteps } from '@furystack/task-runner'
+import type { DeadLetterBox, JointSteps } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
+import { lane } from '../keys/lane.js'
 import type { Report } from '../events/laneEvent.js'
 import { Submissions } from '../redis/submissions.js'
 import type { Turns } from '../redis/turns.js'
@@ -19,6 +20,7 @@ export interface JointStepsOptions {
   readonly turns: Turns
   readonly keys: Keys
   readonly group: string
+  readonly deadLetters: DeadLetterBox
   readonly report: Report
 }
 
@@ -26,17 +28,25 @@ export interface JointStepsOptions {
  * Row and entry in one script each: what makes a submit atomic, and a task cost two scripts on the worker's side.
  *
  * @example
- * const joint = jointSteps({ connection, turns, keys: keys('svc/'), group: 'runner', report })
+ * const joint = jointSteps({ connection, turns, keys: keys('svc/'), group: 'runner', deadLetters, report })
  */
 export const jointSteps = (options: JointStepsOptions): JointSteps => {
-  const { connection, turns, keys, group, report } = options
+  const { connection, turns, keys, group, deadLetters, report } = options
   const submissions = new Submissions(connection, keys, group)
   return {
     submit: (input) => submissions.submit(input),
     submitMany: (inputs) => createTasks(connection, keys, group, inputs, true),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, group, input),
-    expireTasks: ({ limit }) => expireTasks(connection, keys, group, limit),
+    deadLetters,
+    expireTasks: async ({ limit }) => {
+      const failed = await expireTasks(connection, keys, group, limit)
+      for (const { stored } of failed) {
+        const { id, type, handlerVersion, tags } = stored.task
+        report({ kind: 'deadLettered', id, lane: lane(type, handlerVersion, tags).name, reason: 'expired' })
+      }
+      return failed
+    },
     spawn: (input) => spawnChild(connection, keys, group, input),
 
     finish: (claimed, input) => {
@@ -49,6 +59,9 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
         if (result.kind === 'finished') {
           receipt.isSettled = true
           report({ kind: 'settled', claim })
+          if (result.status === 'failed' && result.removed !== true) {
+            report({ kind: 'deadLettered', id: input.taskId, lane: claim.lane.name, reason: 'failed' })
+          }
         }
         return result
       })

@@ -1,5 +1,6 @@
 import {
   checkQueueInput,
+  type DeadLetterBox,
   type EnqueueInput,
   type IdempotencyLeaseInput,
   type QueueAdapter,
@@ -14,6 +15,7 @@ import { checkRowId, keys as keysOf } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
 import type { LaneEvent } from '../events/laneEvent.js'
 import { type LanePort } from '../port/lanePort.js'
+import { redisDeadLetters } from '../redis/redisDeadLetters.js'
 import { redisLanePort } from '../redis/redisLanePort.js'
 import { redisTaskStore } from '../redis/redisTaskStore.js'
 import { Turns } from '../redis/turns.js'
@@ -28,6 +30,8 @@ import { subscribeWorker } from './subscribeWorker.js'
 export interface RedisQueueAdapter extends QueueAdapter, AsyncDisposable {
   /** What happens in the lanes. Hot: it tells what happens from the subscription on; nobody listening costs nothing. */
   readonly events$: Observable<LaneEvent>
+  /** Entries that could not be read; with rows in the same Redis failed tasks too. */
+  readonly deadLetters: DeadLetterBox
   /** Task rows in the same Redis. A core that is given this store takes row and entry in one step. */
   readonly store: TaskStore
   [Symbol.asyncDispose](): Promise<void>
@@ -67,6 +71,8 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
   let isJoint = false
   let disposal: Promise<void> | undefined
 
+  const holds = () => (isJoint ? 'all' : 'entry')
+  const deadLetters = redisDeadLetters({ connection: commands, keys, group, holds })
   const turns = new Turns(commands, keys, {
     group,
     get isJoint() {
@@ -92,6 +98,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     capabilities: CAPABILITIES,
     idempotencyTtlSec,
     events$: events$.asObservable(),
+    deadLetters,
     store,
 
     enqueue: async (input: EnqueueInput) => {
@@ -137,7 +144,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     joint: (of) => {
       if (of !== store) return undefined
       isJoint = true
-      return jointSteps({ connection: commands, turns, keys, group, report })
+      return jointSteps({ connection: commands, turns, keys, group, deadLetters, report })
     },
 
     [Symbol.dispose]: () => {

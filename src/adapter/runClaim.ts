@@ -45,6 +45,10 @@ export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable
   return (claim) =>
     new Observable((out) => {
       report({ kind: claim.deliveryCount > 1 ? 'reclaimed' : 'claimed', claim })
+      if (claim.begun?.kind === 'failed') {
+        const reason = claim.begun.stored.deadReason ?? 'failed'
+        report({ kind: 'deadLettered', id: claim.taskId, lane: claim.lane.name, reason })
+      }
       let outcome: ClaimOutcome = { kind: 'success' }
       const receipt = new ClaimReceipt(claim, () => {
         out.next(outcome)

@@ -19,6 +19,7 @@ import {
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, PromoteReply } from '../port/lanePort.js'
 import { backOffMs } from '../sources/backOffMs.js'
+import { reportSetAside } from '../sources/reportSetAside.js'
 
 /** How {@link promoteWhenDue} ticks. */
 export interface PromoteWhenDueOptions {
@@ -76,6 +77,7 @@ export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): 
         failures = 0
         pauseMs = pauseAfter(reply, batch, intervalMs, random)
         if (reply.moved > 0) report({ kind: 'promoted', count: reply.moved })
+        reportSetAside(reply, report)
       }),
       catchError((error: unknown) => {
         pauseMs = backOffMs(intervalMs, failures++, random)

@@ -1,3 +1,5 @@
+import type { DeadLetterReason } from '@furystack/task-runner'
+
 import type { Claim } from '../claim/claim.js'
 import type { Lane } from '../keys/lane.js'
 import type { Settlement } from '../port/lanePort.js'
@@ -7,6 +9,7 @@ import type { Settlement } from '../port/lanePort.js'
  *
  * - `claimed`, `reclaimed`: a new entry, or one whose owner let it idle, is ours.
  * - `settled`, `requeued`: a delivery ended, for good or by being put back.
+ * - `deadLettered`: a task of ours has failed for good, or an entry was set aside; see the runner's `deadLetters`.
  * - `handedBack`: claims that were never started were given back.
  * - `leaseLost`: a claim was taken over by somebody else; what its late owner did to it had no effect.
  * - `capFull`: entries wait because their type is at its fleet cap.
@@ -20,6 +23,7 @@ export type LaneEvent =
   | { readonly kind: 'claimed' | 'reclaimed'; readonly claim: Claim }
   | { readonly kind: 'settled'; readonly claim: Claim }
   | { readonly kind: 'requeued'; readonly claim: Claim; readonly settlement: Settlement }
+  | { readonly kind: 'deadLettered'; readonly id: string; readonly lane: string; readonly reason: DeadLetterReason }
   | { readonly kind: 'handedBack'; readonly claims: readonly Claim[] }
   | { readonly kind: 'leaseLost'; readonly claim: Claim }
   | { readonly kind: 'capFull'; readonly lanes: readonly Lane[] }

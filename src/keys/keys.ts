@@ -29,7 +29,8 @@ import type { Lane } from './lane.js'
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
  * | `deadlines` | sorted set | tasks that have yet to begin and when they have to, in epoch ms |
  * | `leader:<role>` | string with expiry | which process does the periodic work of that name at the moment |
- * | `dead` | stream, about 10000 | entries that could not be read, with their raw fields |
+ * | `deadletters`, `deadletters:<type>` | sorted sets | dead letters by the time of their end, in epoch ms |
+ * | `unreadable` | stream, about 10000 | entries that could not be read, with their raw fields |
  */
 export interface Keys {
   readonly root: string
@@ -40,12 +41,15 @@ export interface Keys {
   readonly unqueued: string
   readonly deadlines: string
   readonly retention: string
+  readonly unreadable: string
   queue(lane: Lane): string
   bell(lane: Lane): string
   capBell(type: string): string
   row(taskId: string): string
   steps(taskId: string): string
   idempotency(type: string, key: string): string
+  /** Those of a type, or all. */
+  deadLetters(type: string | undefined): string
   leader(role: string): string
 }
 
@@ -66,12 +70,15 @@ export const keys = (prefix: string): Keys => {
     unqueued: `${root}unqueued`,
     deadlines: `${root}deadlines`,
     retention: `${root}retention`,
+    unreadable: `${root}unreadable`,
     queue: (lane) => `${root}queue:${lane.name}`,
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,
     row: (taskId) => `${root}row:${isRowId(taskId) ? taskId : taskId.replace(/:(?=\w+$)/, '%3A')}`,
     steps: (taskId) => `${root}row:${taskId}:steps`,
     leader: (role) => `${root}leader:${role}`,
+    deadLetters: (type) =>
+      `${root}deadletters${type === undefined ? '' : `:${encodeType(type).replaceAll('|', '%7C')}`}`,
     idempotency: (type, key) => `${root}idem:${encodeType(type)}:${key}`,
   }
 }
@@ -100,5 +107,10 @@ export const checkRowId = (taskId: string): void => {
   if (!isRowId(taskId)) throw new InvalidArgumentError('id', taskId, 'none that names what lies beside a row')
 }
 
-/** Types without `:` and `%` stay as they are; the others are encoded, so that type and key cannot run together. */
-const encodeType = (type: string): string => type.replaceAll('%', '%25').replaceAll(':', '%3A')
+/**
+ * Types without `:` and `%` stay as they are; the others are encoded, so that type and key cannot run together.
+ *
+ * @example
+ * encodeType('a:b') // 'a%3Ab'
+ */
+export const encodeType = (type: string): string => type.replaceAll('%', '%25').replaceAll(':', '%3A')

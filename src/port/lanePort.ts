@@ -23,12 +23,23 @@ export interface ReadRequest {
   readonly lanes: readonly LaneReading[]
 }
 
+/** An entry that was taken out of its lane, and lies in the dead letters now. */
+export interface SetAside {
+  /** Of the dead letter. */
+  readonly id: string
+  /** Name of the lane, or `scheduler`. */
+  readonly lane: string
+  readonly reason: 'unreadable' | 'lost'
+}
+
 export interface ReadReply {
   readonly claims: readonly Claim[]
   /** Lanes that were not read because their type is at its cap. */
   readonly full: readonly Lane[]
   /** Size of the lane registry; when it grows there are lanes to be learned of. */
   readonly knownLanes: number
+  /** Absent for none. */
+  readonly setAside?: readonly SetAside[]
 }
 
 export interface SweepRequest extends ReadRequest {
@@ -42,6 +53,8 @@ export interface SweepReply {
   readonly nextStaleMs: number
   /** Where it stopped, by lane name; `-`: at the end. */
   readonly positions: ReadonlyMap<string, string>
+  /** Absent for none. */
+  readonly setAside?: readonly SetAside[]
 }
 
 /** What an idle worker waits for. */
@@ -73,6 +86,8 @@ export interface PromoteReply {
   /** Milliseconds until the next entry is due (0: now); absent when nothing is parked, or somebody else promotes. */
   readonly nextDueMs?: number
   readonly knownLanes: number
+  /** Absent for none. */
+  readonly setAside?: readonly SetAside[]
 }
 
 /** Ends a delivery: for good, or by putting the task back, after `delayMs` or not before `notBefore` (epoch ms). */

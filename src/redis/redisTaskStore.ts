@@ -2,6 +2,7 @@ import type { TaskStore } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
+import { redisDeadLetters } from './redisDeadLetters.js'
 import { beginAttempt } from '../scripts/beginAttempt.js'
 import { cancelTask } from '../scripts/cancelTask.js'
 import { createTask } from '../scripts/createTask.js'
@@ -34,6 +35,7 @@ export interface RedisTaskStoreOptions {
  */
 export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): TaskStore => ({
   shared: true,
+  deadLetters: redisDeadLetters({ connection, keys, group: NO_GROUP, holds: () => 'task' }),
   create: (input) => createTask(connection, keys, NO_GROUP, input, false),
   get: async (taskId) => (await readRows(connection, keys, [taskId]))[0],
   getMany: (taskIds) => readRows(connection, keys, taskIds),

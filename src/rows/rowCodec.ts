@@ -34,6 +34,7 @@ import { textFields, textOf } from './textFields.js'
  * | `ln` | name of the lane, of a draft or while waiting | | `w` | awaited children, JSON, while waiting |
  * | `st` | steps have been recorded | | `sb` | start before |
  * | `us` | attempts that were given back before a handler had them | | `kp` | times of the policy, see {@link keepTextOf} |
+ * | `dr` | why it failed, if not by its last attempt | | `fg` | what the generation of steps is ahead of the failures |
  *
  * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
  * are not stored; the rest lie in the list `row:<id>:events`, and the ids of the children in `row:<id>:children`.
@@ -101,13 +102,16 @@ export const decodeRow = (
   const last = attempts.at(-1)
   if (last && status !== 'pending') task.workerId = last.workerId
   if (status === 'running' || status === 'cancelling') task.visibilityDeadline = iso(row.get('d'))
-  task.events = eventsOf(task, events)
+  const isOver = status === 'failed' && !row.has('dr')
+  task.events = eventsOf(task, events, isOver ? attempts.length : undefined)
 
   const cancelReason = row.get('cr')
   return {
     task,
     failures: Number(row.get('f') ?? 0),
     losses: Number(row.get('l') ?? 0),
+    ...(row.has('fg') && { generation: Number(row.get('fg')) + Number(row.get('f') ?? 0) }),
+    ...(row.has('dr') && { deadReason: row.get('dr') as 'lost' | 'expired' }),
     ...(cancelReason !== undefined && { cancelReason }),
     ...(Number(row.get('oc') ?? 0) > 0 && { openChildren: Number(row.get('oc')) }),
     ...(row.has('st') && { hasSteps: true }),
@@ -130,22 +134,27 @@ const progressOf = (row: ReadonlyMap<string, string>): Task['progress'] => {
   return { percent, updatedAt: iso(row.get('gx')), ...(meta !== undefined && { meta }) }
 }
 
-const eventsOf = (task: Task, stored: readonly string[]): TaskEvent[] => {
+const eventsOf = (task: Task, texts: readonly string[], endedWith: number | undefined): TaskEvent[] => {
+  const stored = texts.map(decodeEvent)
+  /** Attempts whose failure was the end. */
+  const last = new Set([endedWith])
+  for (const event of stored) if (event.kind === 'resent' && event.reason === 'failed') last.add(event.attempts)
   const events: TaskEvent[] = [{ kind: 'submitted', at: task.submittedAt }]
   for (const { attempt, startedAt, finishedAt, status, workerId } of task.attempts) {
     events.push({ kind: 'claimed', at: startedAt, workerId })
     if (status === 'failed' && finishedAt) {
-      const willRetry = !(task.status === 'failed' && attempt === task.attempts.length)
-      events.push({ kind: 'attempt-failed', at: finishedAt, attempt, willRetry })
+      events.push({ kind: 'attempt-failed', at: finishedAt, attempt, willRetry: !last.has(attempt) })
     }
   }
-  for (const text of stored) {
-    const { at, ...event } = JSON.parse(text) as TaskEvent & { at: unknown }
-    events.push({ ...event, at: iso(String(at)) })
-  }
   if (stored.length === 0) return events.slice(-MAX_EVENTS_PER_TASK)
+  events.push(...stored)
   // Sorting is stable, so what happened in one millisecond stays in its order.
   return events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-MAX_EVENTS_PER_TASK)
+}
+
+const decodeEvent = (text: string): TaskEvent => {
+  const { at, ...event } = JSON.parse(text) as TaskEvent & { at: unknown }
+  return { ...event, at: iso(String(at)) }
 }
 
 const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text))

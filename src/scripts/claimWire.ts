@@ -4,7 +4,7 @@ import type { Claim } from '../claim/claim.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { Lane } from '../keys/lane.js'
-import type { LaneReading, ReadRequest } from '../port/lanePort.js'
+import type { LaneReading, ReadRequest, SetAside } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
 import { FirstRun } from '../rows/firstRun.js'
 import { decodeRow } from '../rows/rowCodec.js'
@@ -50,6 +50,24 @@ type WireClaim = [
   detail: string,
   row: string[],
 ]
+
+/** An entry that was set aside: position of its lane, id of the dead letter, letter of the reason (see deadLettersLua). */
+export type WireSetAside = [lane: number, id: string, letter: string]
+
+/** Turns what was set aside into the member of a reply. */
+export const setAsideOf = (
+  entries: readonly WireSetAside[],
+  { lanes }: ReadRequest,
+): { setAside?: readonly SetAside[] } =>
+  entries.length === 0
+    ? {}
+    : {
+        setAside: entries.map(([position, id, letter]) => ({
+          id,
+          lane: lanes[position - 1]?.lane.name ?? '',
+          reason: letter === 'p' ? 'lost' : 'unreadable',
+        })),
+      }
 
 /** Turns the reply of a claiming script into claims, and leaves what follows them to the caller. */
 export const decodeClaims = (

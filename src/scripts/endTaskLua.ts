@@ -1,9 +1,11 @@
+import { deadLettersLua } from './deadLettersLua.js'
 import { heldKeyLua } from './heldKeyLua.js'
 import { keepLua } from './keepLua.js'
 
 /**
  * Needs the clock and the tree. The one place where a row becomes terminal: writes the status and the time with the other
- * fields given, lets go of the idempotency key, tells the parent, and sees to how long the row is kept.
+ * fields given, lets go of the idempotency key, tells the parent, sees to how long the row is kept, and puts a failed task
+ * into the dead letters.
  *
  * A row without a parent goes after its time, and not before its key is free: one without children is forgotten by the
  * server, one with children is put into the index that removeExpired works off. A child is kept as one with its parent,
@@ -16,6 +18,7 @@ import { keepLua } from './keepLua.js'
 export const endTaskLua =
   heldKeyLua +
   keepLua +
+  deadLettersLua +
   `
 local function endTask(root, group, taskId, status, isLast, policy, ...)
   local row = root .. 'row:' .. taskId
@@ -35,6 +38,7 @@ local function endTask(root, group, taskId, status, isLast, policy, ...)
   else
     redis.call('HSET', row, 's', status, 'x', int(now), ...)
     if policy then redis.call('HSET', row, 'rp', policy[1], 'kp', policy[2]) end
+    if status == 'failed' then bury(root, deadLetterOf(redis.call('HGET', row, 'dr')), kind, taskId) end
     if kept and open then
       redis.call('ZADD', root .. 'retention', int(now + kept), taskId)
     elseif kept then

@@ -3,17 +3,17 @@
  * they are named after. Answer what tellParent does.
  */
 export const failUnrunLua = `
-local function failUnrun(root, group, taskId, name, message)
-  return endTask(root, group, taskId, 'failed', false, nil, 'e', cjson.encode({ name = name, message = message }))
+local function failUnrun(root, group, taskId, reason, name, message)
+  return endTask(root, group, taskId, 'failed', false, nil, 'dr', reason, 'e', cjson.encode({ name = name, message = message }))
 end
 
 local function failLostTask(root, group, taskId, losses)
-  return failUnrun(root, group, taskId, 'MaxDeliveriesExceededError', 'Task ' .. taskId ..
+  return failUnrun(root, group, taskId, 'lost', 'MaxDeliveriesExceededError', 'Task ' .. taskId ..
     ' was delivered ' .. int(losses) .. ' times, and each time its worker died or stood still')
 end
 
 local function failLateTask(root, group, taskId)
-  return failUnrun(root, group, taskId, 'TaskExpiredError',
+  return failUnrun(root, group, taskId, 'expired', 'TaskExpiredError',
     'Task ' .. taskId .. ' had not been begun when its time to start was over')
 end
 `

@@ -7,7 +7,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
-import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
+import { claimArguments, type ClaimSetting, decodeClaims, setAsideOf, type WireSetAside } from './claimWire.js'
 import { endTaskLua } from './endTaskLua.js'
 import { finishAttemptLua } from './finishAttemptLua.js'
 import { finishClaimsLua } from './finishClaimsLua.js'
@@ -28,7 +28,7 @@ import { treeLua } from './treeLua.js'
  * KEYS: 1 root, 2… the streams of the lanes to be read.
  * ARGV: as takeEntry takes them, then as finishClaims does.
  * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, size of the lane registry, the error
- * of the reading ('' for none), the answers of finishClaims.
+ * of the reading ('' for none), the answers of finishClaims, the entries that were set aside (see takeEntry).
  * Cost: for a claim one read, one row read and one written; for an attempt one row read and one written; for a lane two
  * commands, and one read more if it turns out empty.
  */
@@ -51,7 +51,7 @@ local finished = finishClaims(at)
 local ok, full = pcall(readLanes)
 local failure = ''
 if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
-return { now, claims, full, redis.call('SCARD', root .. 'lanes'), failure, finished }
+return { now, claims, full, redis.call('SCARD', root .. 'lanes'), failure, finished, setAside }
 `,
 )
 
@@ -89,7 +89,8 @@ export const finishAndRead = async (
   for (const batch of batches) pushBatch(args, finishing, batch)
   const reply = await runScript(connection, script, scriptKeys, args)
   const { claims, rest, now } = decodeClaims(script.name, reply, request)
-  const [full, knownLanes, failure, answers] = rest as [number[], number, string, Answer[]]
+  const [full, knownLanes, failure, answers, aside] = rest as [number[], number, string, Answer[], WireSetAside[]]
+  const setAside = setAsideOf(aside, request)
   if (answers.length !== finishing.length) throw new ScriptReplyError(script.name, reply)
   const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
   let next = 0
@@ -99,7 +100,12 @@ export const finishAndRead = async (
     read:
       failure !== '' && claims.length === 0
         ? new RedisRefusedError(script.name, failure)
-        : { claims, full: full.flatMap((position) => request.lanes[position - 1]?.lane ?? []), knownLanes },
+        : {
+            claims,
+            full: full.flatMap((position) => request.lanes[position - 1]?.lane ?? []),
+            knownLanes,
+            ...setAside,
+          },
   }
 }
 

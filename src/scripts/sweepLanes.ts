@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { SweepReply, SweepRequest } from '../port/lanePort.js'
-import { claimArguments, type ClaimSetting, decodeClaims } from './claimWire.js'
+import { claimArguments, type ClaimSetting, decodeClaims, setAsideOf, type WireSetAside } from './claimWire.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 import { endTaskLua } from './endTaskLua.js'
@@ -21,7 +21,8 @@ import { treeLua } from './treeLua.js'
  * ARGV: as takeEntry takes them, then for each lane the position to go on from ('-' for the start), then the worker's name as
  * it stands in its consumers' names.
  * Returns: now, claims (see takeEntry), ms until the next of the entries looked at could be stale (0: some are, and found
- * no slot; a paused or full lane is looked at again in a second), positions of the lanes.
+ * no slot; a paused or full lane is looked at again in a second), positions of the lanes, the entries that were set aside
+ * (see takeEntry).
  */
 const script = defineScript(
   'sweepLanes',
@@ -91,7 +92,7 @@ for _, lane in ipairs(lanes) do
   positions[lane.index] = from
 end
 
-return { now, claims, soonest or 0, positions }
+return { now, claims, soonest or 0, positions, setAside }
 `,
 )
 
@@ -111,10 +112,11 @@ export const sweepLanes = async (
   const positions = request.lanes.map(({ lane }) => request.positions?.get(lane.name) ?? '-')
   const reply = await runScript(connection, script, scriptKeys, [...args, ...positions, request.workerId])
   const { claims, rest } = decodeClaims(script.name, reply, request)
-  const [nextStaleMs, reached] = rest as [number, string[]]
+  const [nextStaleMs, reached, aside] = rest as [number, string[], WireSetAside[]]
   return {
     claims,
     nextStaleMs,
     positions: new Map(request.lanes.map(({ lane }, index) => [lane.name, reached[index] ?? '-'])),
+    ...setAsideOf(aside, request),
   }
 }

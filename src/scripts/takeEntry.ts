@@ -6,8 +6,8 @@
  * ('' where rows are not joint), what it answered with it, row as a flat list of fields and values. The word of a task that
  * runs for the first time is 'first', and comes with what firstRun tells in place of the row.
  *
- * An entry without a task id, or with something else where its row should be, is set aside in `dead`, one whose row is
- * stale is settled, and one whose task somebody runs is parked until the lease ends: none of them takes a slot.
+ * An entry without a task id, or with something else where its row should be, is set aside; one whose row is stale is
+ * settled, and one whose task somebody runs is parked until the lease ends: none of them takes a slot.
  */
 export const takeEntryLua = `
 local root, group, worker, joint = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
@@ -37,10 +37,11 @@ local function field(fields, name)
   end
 end
 
-local function setAside(lane, entryId, fields)
-  redis.call('XADD', root .. 'dead', 'MAXLEN', '~', 10000, '*', 'lane', lane.name, 'entry', entryId,
-    'fields', cjson.encode(fields or {}))
+local setAside = {}
+local function takeAway(letter, lane, entryId, fields)
+  local id = buryEntry(root, letter, lane.name, entryId, fields or {})
   settle(root, group, lane.name, entryId, lane.capType)
+  setAside[#setAside + 1] = { lane.index, id, letter }
 end
 
 -- A second entry of a task that somebody runs. It may be all that is left if that worker dies, so it comes back when the
@@ -67,7 +68,7 @@ end
 local function take(lane, entryId, fields, deliveries, redelivered)
   local taskId = fields and field(fields, 'taskId')
   if not taskId or taskId == '' then
-    setAside(lane, entryId, fields)
+    takeAway('u', lane, entryId, fields)
     return false
   end
   local word, detail, row = '', '', {}
@@ -78,7 +79,7 @@ local function take(lane, entryId, fields, deliveries, redelivered)
     if not isFine then
       -- Where its row should be lies something else, which must not hold up the lane.
       if not string.find(word.err or word, 'WRONGTYPE', 1, true) then error(word, 0) end
-      setAside(lane, entryId, fields)
+      takeAway('u', lane, entryId, fields)
       return false
     end
     if word == 'stale' then
@@ -89,7 +90,8 @@ local function take(lane, entryId, fields, deliveries, redelivered)
       parkUntil(detail, lane, entryId, taskId, fields)
       return false
     end
-    if word == 'begun' and detail == '1' then
+    -- The first run of a task that was sent again has more to know.
+    if word == 'begun' and detail == '1' and not before.fg then
       word, row = 'first', firstRun(before)
     elseif word ~= 'missing' then
       row = redis.call('HGETALL', root .. 'row:' .. taskId)

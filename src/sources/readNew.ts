@@ -3,6 +3,7 @@ import { defer, tap } from 'rxjs'
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, ReadReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
+import { reportSetAside } from './reportSetAside.js'
 import { deliverClaims } from './deliverClaims.js'
 
 /** How {@link readNew} reads. */
@@ -39,6 +40,7 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
         tap((reply) => {
           onReply?.(reply)
           if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
+          reportSetAside(reply, report)
         }),
       ),
       report,

@@ -4,6 +4,7 @@ import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, SweepReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
 import { deliverClaims } from './deliverClaims.js'
+import { reportSetAside } from './reportSetAside.js'
 
 /** How {@link sweepStale} sweeps. */
 export interface SweepStaleOptions {
@@ -58,6 +59,7 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
       const reply$ = port.sweep(request).pipe(
         tap((reply) => {
           positions = reply.positions
+          reportSetAside(reply, report)
           const now = scheduler.now()
           soonestAt = Math.min(soonestAt, now + reply.nextStaleMs)
           // Where the slots were the limit, the next free one is for the next stale claim.

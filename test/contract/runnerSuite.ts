@@ -842,6 +842,11 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
         () => runner.submitMany([]),
         () => runner.waitFor(task.id),
         () => runner.updates$(task.id),
+        () => runner.deadLetters.list(),
+        () => runner.deadLetters.get(task.id),
+        () => runner.deadLetters.count(),
+        () => runner.deadLetters.resend(task.id),
+        () => runner.deadLetters.discard(task.id),
       ]
       for (const call of calls) {
         await expect(Promise.resolve().then(call)).rejects.toThrow(/disposed/)

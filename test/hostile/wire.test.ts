@@ -24,7 +24,7 @@ describe('what somebody else has written into Redis', () => {
     expect(await runner.waitFor(before.id, { timeoutMs: 10_000 })).toBe('before')
     expect(await runner.waitFor(after.id, { timeoutMs: 10_000 })).toBe('after')
     await until(async () => (await client.xLen(stream)) === 0, { timeoutMs: 5_000, description: 'an empty lane' })
-    expect(await client.xLen(`${prefix}tasks:dead`)).toBe(5)
+    expect(await client.xLen(`${prefix}tasks:unreadable`)).toBe(5)
   })
 
   it('as bytes that are no text, or as fields of any number, is set aside or passed over', async () => {
@@ -41,7 +41,7 @@ describe('what somebody else has written into Redis', () => {
     for (const fields of garbage) await command('XADD', `${root}queue:mail:v1`, '*', ...fields)
     await fill(harness, mail, 'b')
     expect(taskIds(await read(harness, { slots: 10 }))).toEqual(['a', 'b'])
-    expect(await command('XLEN', `${root}dead`)).toBe(garbage.length)
+    expect(await command('XLEN', `${root}unreadable`)).toBe(garbage.length)
   })
 
   it('into the schedule is set aside if it names no task that could be', async () => {
@@ -67,7 +67,7 @@ describe('what somebody else has written into Redis', () => {
     await command('ZADD', `${root}scheduler`, '2', member('"handlerVersion":9007199254740991'))
     await ask(port.promote({ promoterId: 'w', roleMs: 100, limit: 100 }))
     expect(await harness.parked()).toBe(0)
-    expect(await command('XLEN', `${root}dead`)).toBe(unreadable.length)
+    expect(await command('XLEN', `${root}unreadable`)).toBe(unreadable.length)
     expect(await command('XLEN', `${root}queue:mail:v9007199254740991`)).toBe(1)
     expect(taskIds(await read(harness, { slots: 2 }))).toEqual(['good'])
   })

@@ -175,8 +175,13 @@ it('sets entries aside that it cannot read, and goes on', async () => {
   ])
   await runner.submit({ type: 'mail', payload: 1, handlerVersion: 1, notBefore: new Date(Date.now() + 50) })
   await done.promise
-  const dead = await client.xRange(`${prefix}tasks:dead`, '-', '+')
-  expect((dead ?? []).map(({ message }) => message.fields).sort()).toEqual(['["nonsense","yes"]', 'not JSON'])
+  const { letters } = await runner.deadLetters.list({ reason: 'unreadable' })
+  expect(letters.map((letter) => letter.kind === 'entry' && [letter.lane, letter.type, letter.fields])).toEqual(
+    expect.arrayContaining([
+      ['mail:v1', 'mail', [['nonsense', 'yes']]],
+      ['scheduler', undefined, [['member', 'not JSON']]],
+    ]),
+  )
   await until(async () => (await client.xLen(stream)) === 0, {
     timeoutMs: 5_000,
     description: 'the stream to be empty',

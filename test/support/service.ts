@@ -4,6 +4,7 @@ import {
   type AnyTaskHandlerDescriptor,
   TaskRunner,
   TaskRunnerTelemetryToken,
+  TaskStore,
   type Worker,
 } from '@furystack/task-runner'
 import { onTestFinished } from 'vitest'
@@ -32,12 +33,20 @@ export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {
   readonly prefix?: string
   readonly url?: string
   readonly major?: 5 | 6
+  /** Where rows lie. @default the same Redis */
+  readonly store?: TaskStore
 }
 
 /** Starts a service that ends with its test. */
-export const startService = async ({ prefix, url, major, ...options }: ServiceOptions = {}): Promise<Service> => {
+export const startService = async ({
+  prefix,
+  url,
+  major,
+  store,
+  ...options
+}: ServiceOptions = {}): Promise<Service> => {
   const client = await connectClient({ ...(url && { url }), ...(major && { major }) })
-  return { client, ...serviceOn(client, prefix ?? uniquePrefix('service'), options) }
+  return { client, ...serviceOn(client, prefix ?? uniquePrefix('service'), options, store) }
 }
 
 /** A service over a client of any kind, which ends with its test. */
@@ -45,8 +54,10 @@ export const serviceOn = (
   client: AnyRedisClient,
   topicPrefix: string,
   options: Partial<RedisTaskRunnerOptions> = {},
+  store?: TaskStore,
 ): ServiceOnClient => {
   const injector = createInjector()
+  if (store) injector.bind(TaskStore, () => store)
   injector.bind(BlobStore, () => new InMemoryBlobStore())
   injector.bind(
     TaskRunner,

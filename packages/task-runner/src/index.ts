@@ -34,6 +34,7 @@ export { ParentEndedError } from './errors/parentEndedError.js'
 export { PayloadError } from './errors/payloadError.js'
 export { printable, quoted } from './argument/printable.js'
 export { ReplayMismatchError } from './errors/replayMismatchError.js'
+export { ResendRefusedError, type ResendRefusal } from './errors/resendRefusedError.js'
 export { deletesBlobs, retentionTimes } from './task/retentionTimes.js'
 export { ResultError } from './errors/resultError.js'
 export { RunnerDisposedError } from './errors/runnerDisposedError.js'
@@ -73,6 +74,23 @@ export type {
 export type { ClaimOutcome } from './queue/claimOutcome.js'
 export type { CreateResult, CreateTask } from './store/createTask.js'
 export type { InProcessTaskRunnerOptions as DefineInProcessTaskRunnerOptions } from './inProcess/inProcessTaskRunnerOptions.js'
+export type { DeadEntry, DeadLetter, DeadLetterReason, DeadTask } from './deadLetters/deadLetter.js'
+export type {
+  DeadLetterBatch,
+  DeadLetterBox,
+  DeadLetterPosition,
+  DeadLetterQuery,
+  ResendInput,
+  ResendResult,
+} from './deadLetters/deadLetterBox.js'
+export type {
+  DeadLetterPage,
+  DeadLetters,
+  DeadLetterSelection,
+  ListDeadLetters,
+  ResendOptions,
+  ResendReport,
+} from './deadLetters/deadLetters.js'
 export type { DefineTaskHandlerOptions } from './handler/defineTaskHandlerOptions.js'
 export type { ExtendAttempt, ExtendResult } from './store/extendAttempt.js'
 export type { HandlerResult } from './handler/handlerResult.js'

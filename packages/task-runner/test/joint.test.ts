@@ -19,6 +19,7 @@ const jointOver = (store: TaskStore) => {
       calls.push(['extend', claims.length])
       return Promise.all(claims.map(({ input }) => store.extendAttempt(input)))
     },
+    deadLetters: store.deadLetters,
     expireTasks: (query) => (calls.push(['expireTasks', query.limit]), store.expireTasks(query)),
     cancel: (input) => (calls.push(['cancel', input.taskId]), store.cancel(input)),
   }

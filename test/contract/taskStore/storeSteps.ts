@@ -213,6 +213,17 @@ const expireTasks = fc.constant(
   }),
 )
 
+const resend = fc.tuple(anyId, fc.boolean()).map(([id, fromScratch]) =>
+  step('resend', { id, fromScratch }, async (side) => {
+    const result = await side.store.deadLetters.resend({ id: await idOf(side, id), fromScratch })
+    return result.kind === 'resent' ? [result.kind, result.letter.id, result.letter.reason] : told(result)
+  }),
+)
+
+const discard = anyId.map((id) =>
+  step('discard', { id }, async (side) => side.store.deadLetters.discard(await idOf(side, id))),
+)
+
 const mark = anyId.map((id) =>
   step('mark', { id }, async (side) => told(await side.store.markEnqueued(await idOf(side, id)))),
 )
@@ -230,12 +241,20 @@ export const anySteps: fc.Arbitrary<StoreStep[]> = fc
         { arbitrary: spawn, weight: 8 },
         { arbitrary: cancel, weight: 1 },
         { arbitrary: extend, weight: 2 },
-        { arbitrary: fc.oneof(create, start, record, expire, expireTasks, mark, unqueued), weight: 6 },
+        { arbitrary: resend, weight: 3 },
+        { arbitrary: fc.oneof(create, start, record, expire, expireTasks, mark, unqueued, discard), weight: 6 },
       ),
       { maxLength: 60, size: 'max' },
     ),
   )
   .map(([creates, steps]) => [...creates, ...steps])
+
+/** The dead letters of a type; those of one millisecond have an order of their own. */
+export async function deadLettersIn({ store }: Side, type?: string): Promise<string[]> {
+  const query = { order: 'oldest', limit: 100, ...(type !== undefined && { type }) } as const
+  const { letters } = await store.deadLetters.list(query)
+  return letters.map(({ id, reason, at }) => `${id} ${reason} ${at === '' ? '' : 'time'}`).sort()
+}
 
 /** The ids of the rows that carry the mark. */
 export async function unqueuedIn({ store }: Side): Promise<string[]> {

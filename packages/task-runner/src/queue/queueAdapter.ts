@@ -1,3 +1,4 @@
+import type { DeadLetterBox } from '../deadLetters/deadLetterBox.js'
 import type { ClaimBegun } from '../store/begunTask.js'
 import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
@@ -108,6 +109,8 @@ export interface QueueAdapter extends Disposable {
   readonly idempotencyTtlSec?: number
   /** Answers the id of the task that holds the key: the proposed one for the first proposer. */
   acquireIdempotencyLease?(input: IdempotencyLeaseInput): Promise<string>
+  /** Entries that it has set aside because they could not be read. */
+  readonly deadLetters?: DeadLetterBox
   /** The steps that this adapter and that store can take as one, or nothing if they do not share a broker. */
   joint?(store: TaskStore): JointSteps | undefined
   /** Stops everything and waits until every open claim has been settled or handed back. */

@@ -13,7 +13,10 @@ export const announceFailure = async (parts: RunnerParts, { stored, at, parent }
   const last = task.attempts.at(-1)
   const attempt = last?.attempt ?? 0
   updates.status(type, taskId, 'failed', at)
-  if (error !== undefined) telemetry.emit('onTaskFailed', { taskId, type, attempt, willRetry: false, error })
+  if (error !== undefined) {
+    telemetry.emit('onTaskFailed', { taskId, type, attempt, willRetry: false, error })
+    telemetry.emit('onTaskDeadLettered', { taskId, type, reason: stored.deadReason ?? 'failed', error })
+  }
   const durationMs = last === undefined ? 0 : Math.max(0, at - Date.parse(last.startedAt))
   telemetry.emit('onTaskCompleted', { taskId, type, status: 'failed', attempt, durationMs })
   if (openChildren !== undefined) await parts.reapOrphans(taskId, 'failed')

@@ -22,7 +22,9 @@ const sinceOf = (task: Task): string => {
   if (terminalAt !== undefined) return terminalAt
   if (status === 'running' || status === 'claimed') return last?.startedAt ?? submittedAt
   if (status === 'cancelling') return cancelRequestOf(task)?.at ?? last?.startedAt ?? submittedAt
-  return last?.finishedAt ?? submittedAt
+  const resentAt = task.events.findLast(({ kind }) => kind === 'resent')?.at ?? ''
+  const finishedAt = last?.finishedAt ?? submittedAt
+  return resentAt > finishedAt ? resentAt : finishedAt
 }
 
 const cancelRequestOf = ({ events }: Task) => events.findLast((event) => event.kind === 'cancellation-requested')

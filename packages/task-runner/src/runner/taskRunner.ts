@@ -1,6 +1,7 @@
 import { defineService, type Token } from '@furystack/inject'
 import type { Observable } from 'rxjs'
 
+import type { DeadLetters } from '../deadLetters/deadLetters.js'
 import type { Task } from '../task/task.js'
 import type { TaskTreeNode } from '../task/taskTreeNode.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
@@ -25,6 +26,8 @@ import type { WaitForOptions } from './waitForOptions.js'
  */
 export interface TaskRunner extends Disposable {
   readonly capabilities: TaskRunnerCapabilities
+  /** What has failed for good, to be looked at and sent again. */
+  readonly deadLetters: DeadLetters
 
   /**
    * Stores a task and queues it; resolves once both are done. With an idempotency key whose task exists already,

@@ -4,6 +4,7 @@ import { checkFunction } from '../argument/checkFunction.js'
 import { checkReason } from '../argument/checkReason.js'
 import { checkTaskId } from '../argument/checkTaskId.js'
 import { checkType } from '../argument/checkType.js'
+import type { DeadLetters } from '../deadLetters/deadLetters.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
 import type { StoredTask } from '../store/storedTask.js'
 import type { Task } from '../task/task.js'
@@ -25,6 +26,7 @@ import { presentTask } from './presentTask.js'
 import { readTree } from './readTree.js'
 import { Reconciler } from './reconciler.js'
 import { RetentionSweep } from './retentionSweep.js'
+import { RunnerDeadLetters } from './runnerDeadLetters.js'
 import type { RunnerParts } from './runnerParts.js'
 import type { StartOptions } from './startOptions.js'
 import { Submission } from './submission.js'
@@ -53,6 +55,7 @@ import { waitForTask } from './waitForTask.js'
  */
 export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   public readonly capabilities: TaskRunnerCapabilities
+  public readonly deadLetters: DeadLetters
   readonly #parts: RunnerParts
   readonly #registry = new HandlerRegistry()
   readonly #submission: Submission
@@ -92,6 +95,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       clock,
       report,
     }
+    this.deadLetters = new RunnerDeadLetters(this.#parts, () => this.#assertUsable())
     this.#submission = new Submission(this.#parts, this.#registry)
     this.#cancellation = new Cancellation(this.#parts, (taskIds, reason) => {
       for (const worker of this.#workers) worker.cancel(taskIds, reason)

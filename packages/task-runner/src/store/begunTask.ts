@@ -10,7 +10,7 @@ export type RunnableTask = Pick<Task, 'id' | 'type' | 'handlerVersion' | 'payloa
 }
 
 /** The part of a row that a run needs. */
-export type RunnableRow = Pick<StoredTask, 'failures' | 'hasSteps'> & { readonly task: RunnableTask }
+export type RunnableRow = Pick<StoredTask, 'failures' | 'generation' | 'hasSteps'> & { readonly task: RunnableTask }
 
 /** An attempt that has begun. A claim step answers it with no more than the run needs; a store with the whole row. */
 export type BegunTask = Omit<BeginResult & { kind: 'begun' }, 'stored'> & { readonly stored: RunnableRow }

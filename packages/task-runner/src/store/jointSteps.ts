@@ -1,3 +1,4 @@
+import type { DeadLetterBox } from '../deadLetters/deadLetterBox.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import type { CancelResult, CancelTask } from './cancelTask.js'
 import type { CreateResult, CreateTask } from './createTask.js'
@@ -35,4 +36,6 @@ export interface JointSteps {
   cancel(input: CancelTask): Promise<CancelResult>
   /** Fails the tasks that were not begun in time, and takes the entries of parked ones out of the schedule. */
   expireTasks(query: { limit: number }): Promise<FailedTask[]>
+  /** The dead letters of store and queue; to send one again makes its entry as well. */
+  readonly deadLetters: DeadLetterBox
 }

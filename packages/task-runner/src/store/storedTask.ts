@@ -4,10 +4,14 @@ import type { ParentUpdate } from './parentUpdate.js'
 /** A task with the counters that the core decides by. */
 export interface StoredTask {
   task: Task
-  /** Attempts that ended in failure. The retry policy counts these. */
+  /** Attempts that ended in failure, since the task was submitted or resent. The retry policy counts these. */
   failures: number
-  /** Attempts whose lease ended before they did. Counted apart from failures. */
+  /** Attempts whose lease ended before they did, since the same time. Counted apart from failures. */
   losses: number
+  /** What recorded steps are kept apart by: it grows with each failure and each resend. @default failures */
+  generation?: number
+  /** Why a failed task has failed, if not by its last attempt. */
+  deadReason?: 'lost' | 'expired'
   /** What the canceller gave as its reason, while `cancelling` and after. */
   cancelReason?: string
   /** Children that have not ended; absent for none. */

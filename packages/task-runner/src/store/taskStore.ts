@@ -1,5 +1,6 @@
 import { defineService, type Token } from '@furystack/inject'
 
+import type { DeadLetterBox } from '../deadLetters/deadLetterBox.js'
 import type { BeginAttempt, BeginResult } from './beginAttempt.js'
 import type { CancelResult, CancelTask } from './cancelTask.js'
 import type { CreateResult, CreateTask } from './createTask.js'
@@ -33,6 +34,13 @@ import type { ExpiredTask, FailedTask, StoredTask } from './storedTask.js'
 export interface TaskStore {
   /** Whether several processes see the same rows. */
   readonly shared: boolean
+  /**
+   * The rows that have failed, from the write on that ended them, until they are sent again, discarded or removed. To send
+   * one again makes it pending, marked as not yet enqueued: failures, losses and result are as new, it has no error and no
+   * `startBefore`, attempts and history stay, its parent counts it as open, and it holds its idempotency key. It is refused
+   * if its parent is over or gone, or its key belongs to another task.
+   */
+  readonly deadLetters: DeadLetterBox
 
   /**
    * Inserts the row unless one with its id exists, or its idempotency key belongs to another. A pending row is marked as not yet enqueued. A row with a parent takes

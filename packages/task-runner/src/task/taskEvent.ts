@@ -1,3 +1,4 @@
+import type { DeadTask } from '../deadLetters/deadLetter.js'
 import type { TaskStatus, TerminalStatus } from './taskStatus.js'
 
 /**
@@ -15,6 +16,8 @@ export type TaskEvent = { at: string } & (
   | { kind: 'spawned-child'; childTaskId: string; childType: string }
   | { kind: 'child-completed'; childTaskId: string; status: TerminalStatus }
   | { kind: 'attempt-failed'; attempt: number; willRetry: boolean }
+  /** It was a dead letter for that reason; `attempts` had been made by then. */
+  | { kind: 'resent'; reason: DeadTask['reason']; attempts: number }
   | { kind: 'cancellation-requested'; reason?: string }
   | { kind: 'progress-milestone'; percent: number; meta?: unknown }
   | { kind: 'status-changed'; from: TaskStatus; to: TaskStatus }

@@ -1,3 +1,4 @@
+import type { DeadLetterReason } from '../deadLetters/deadLetter.js'
 import type { TerminalStatus } from '../task/taskStatus.js'
 
 /** What a runner tells about its work, by event. */
@@ -16,6 +17,15 @@ export interface TaskRunnerTelemetryEvents {
     willRetry: boolean
     error: { name: string; message: string }
   }
+  /** A task has failed for good; see `runner.deadLetters`. */
+  onTaskDeadLettered: {
+    taskId: string
+    type: string
+    reason: Exclude<DeadLetterReason, 'unreadable'>
+    error: { name: string; message: string }
+  }
+  /** A dead letter is pending again; `reason` is why it was one. */
+  onTaskResent: { taskId: string; type: string; reason: DeadLetterReason }
   onTaskCancelled: { taskId: string; type: string; cascadeFromTaskId?: string }
   onTaskProgress: { taskId: string; percent: number; meta?: unknown }
   /** A worker was given a task that it cannot run, and sent it back to wait for one that can. */

@@ -76,12 +76,15 @@ export class AttemptEnding {
     await tellParent(this.parts, { taskId, status, at }, parent)
   }
 
-  #tell(run: Run, outcome: AttemptOutcome, { status, at }: Finished): void {
+  #tell(run: Run, outcome: AttemptOutcome, { status, at, removed }: Finished): void {
     const { telemetry } = this.parts
     const { taskId, type, attempt } = run
-    if (outcome.kind === 'failed' && status !== 'cancelled' && telemetry.hasListeners('onTaskFailed')) {
+    if (outcome.kind === 'failed' && status !== 'cancelled') {
       const error = { name: outcome.error.name, message: outcome.error.message }
       telemetry.emit('onTaskFailed', { taskId, type, attempt, willRetry: status === 'pending', error })
+      // What is not kept cannot be sent again.
+      const isDead = status === 'failed' && removed !== true
+      if (isDead) telemetry.emit('onTaskDeadLettered', { taskId, type, reason: 'failed', error })
     }
     if (!isTerminalStatus(status)) return
     if (status === 'cancelled') telemetry.emit('onTaskCancelled', { taskId, type })

@@ -34,6 +34,8 @@ export class Run {
   /** Epoch milliseconds by the store's clock. */
   public readonly startedAt: number
   public readonly failures: number
+  /** See `StoredTask.generation`. */
+  public readonly generation: number
   /** How long broker and store keep the task for this run, from each extension. */
   public readonly visibilityMs: number
   /** When the run began, by the monotonic clock of this process. */
@@ -68,6 +70,7 @@ export class Run {
     this.attempt = begun.attempt
     this.startedAt = begun.at
     this.failures = begun.stored.failures
+    this.generation = begun.stored.generation ?? begun.stored.failures
     this.visibilityMs = claim.visibilityTimeoutMs ?? handler.visibilityTimeoutMs
     this.beganAt = clock.elapsed()
     this.extendedAt = this.beganAt

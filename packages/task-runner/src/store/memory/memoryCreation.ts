@@ -9,13 +9,13 @@ import { toStoredTask } from './toStoredTask.js'
 
 /** How rows come into being, other than by their parent's handler. Each call is one synchronous step. */
 export class MemoryCreation {
-  readonly #keys: MemoryKeys
+  readonly keys: MemoryKeys
 
   constructor(
     private readonly rows: MemoryRows,
     private readonly tree: MemoryTree,
   ) {
-    this.#keys = new MemoryKeys(rows)
+    this.keys = new MemoryKeys(rows)
   }
 
   create(input: CreateTask, at: number): CreateResult {
@@ -24,14 +24,14 @@ export class MemoryCreation {
     if (existing !== undefined) return { kind: 'exists', stored: toStoredTask(existing) }
     const result = this.#add(input, at)
     if (result.kind === 'created' && idempotencyKey !== undefined) {
-      this.#keys.take(type, idempotencyKey, { taskId: id, until: at + keyTtlMs }, at)
+      this.keys.take(type, idempotencyKey, { taskId: id, until: at + keyTtlMs }, at)
     }
     return result
   }
 
   #holderOf({ type, idempotencyKey, resubmitAfterFailure = false }: CreateTask, at: number): MemoryRow | undefined {
     if (idempotencyKey === undefined) return undefined
-    const row = this.#keys.find(type, idempotencyKey, at)
+    const row = this.keys.find(type, idempotencyKey, at)
     const mayBeReplaced = resubmitAfterFailure && (row?.status === 'failed' || row?.status === 'cancelled')
     return mayBeReplaced ? undefined : row
   }

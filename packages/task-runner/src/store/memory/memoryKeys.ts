@@ -33,6 +33,11 @@ export class MemoryKeys {
     this.#purge(now)
   }
 
+  /** Gives a key back to a row that is not over any more; its time is not longer for that. */
+  keep(type: string, key: string, taskId: string, now: number): void {
+    if (this.#holders.get(nameOf(type, key))?.taskId !== taskId) this.take(type, key, { taskId, until: now }, now)
+  }
+
   /** The row, as long as the key is held. */
   #rowOf({ taskId, until }: Holder, now: number): MemoryRow | undefined {
     const row = this.rows.get(taskId)

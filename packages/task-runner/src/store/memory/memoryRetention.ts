@@ -56,6 +56,26 @@ export class MemoryRetention {
     return { removed, hasMore: (this.#due.nextDue ?? Infinity) <= at }
   }
 
+  /** A row is to run again. */
+  forget(row: MemoryRow): void {
+    row.removeAt = undefined
+    this.#due.delete(row.created.id)
+  }
+
+  /** Removes a row now, and its children with it. */
+  discard(row: MemoryRow, at: number): void {
+    this.forget(row)
+    this.#delete(row, at)
+  }
+
+  #delete(row: MemoryRow, at: number): void {
+    this.rows.delete(row)
+    for (const childId of row.childTaskIds) {
+      const child = this.rows.get(childId)
+      if (child !== undefined) this.#put(child, at)
+    }
+  }
+
   #remove(row: MemoryRow, at: number): boolean {
     row.removeAt = undefined
     // It has been made to run again.
@@ -65,11 +85,7 @@ export class MemoryRetention {
       this.#put(row, keptUntil)
       return false
     }
-    this.rows.delete(row)
-    for (const childId of row.childTaskIds) {
-      const child = this.rows.get(childId)
-      if (child !== undefined) this.#put(child, at)
-    }
+    this.#delete(row, at)
     return true
   }
 

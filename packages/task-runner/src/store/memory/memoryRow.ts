@@ -16,6 +16,7 @@ export interface MemoryRow {
   error: TaskError | undefined
   progress: { percent: number; metaJson: string | undefined; at: number } | undefined
   notBefore: number | undefined
+  startBefore: number | undefined
   readonly childTaskIds: string[]
   readonly attempts: AttemptRecord[]
   readonly events: TaskEvent[]
@@ -28,6 +29,10 @@ export interface MemoryRow {
   removeAt: number | undefined
   retentionPolicy: Readonly<TaskRetentionPolicy>
   failures: number
+  /** What the generation of steps is ahead of the failures. */
+  generationBase: number
+  /** Why it is a dead letter, if it is one. */
+  deadReason: 'failed' | 'lost' | 'expired'
   losses: number
   cancelReason: string | undefined
   openChildren: number

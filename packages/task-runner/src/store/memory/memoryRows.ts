@@ -1,4 +1,5 @@
 import { DueQueue } from '../../collections/dueQueue.js'
+import { MemoryDeadLetters } from './memoryDeadLetters.js'
 import type { MemoryRow } from './memoryRow.js'
 import { deadlineOf } from './memoryTransitions.js'
 
@@ -11,6 +12,8 @@ export class MemoryRows {
   /** Pending rows by the time that they have to have begun by. */
   readonly #deadlines = new DueQueue<string, MemoryRow>()
 
+  readonly deadLetters = new MemoryDeadLetters((taskId) => this.#rows.get(taskId))
+
   get(taskId: string): MemoryRow | undefined {
     return this.#rows.get(taskId)
   }
@@ -21,17 +24,21 @@ export class MemoryRows {
     if (row.status === 'pending') this.#wait(row, row.submittedAt)
   }
 
-  delete({ created: { id } }: MemoryRow): void {
+  delete(row: MemoryRow): void {
+    const { id } = row.created
     this.#rows.delete(id)
     this.#unqueuedSince.delete(id)
     this.#leases.delete(id)
     this.#deadlines.delete(id)
+    if (row.status === 'failed') this.deadLetters.delete(row)
   }
 
   /** Moves a row out of the status that it has, and keeps the indexes in step with it. */
   settle(row: MemoryRow, at: number, move: () => void): void {
     const { id } = row.created
+    if (row.status === 'failed') this.deadLetters.delete(row)
     move()
+    if (row.status === 'failed') this.deadLetters.add(row)
     this.#leases.delete(id)
     // Deleted first, so that it goes to the end: the marks are kept in the order of their times.
     this.#unqueuedSince.delete(id)

@@ -1,3 +1,4 @@
+import type { DeadLetterBox } from '../../deadLetters/deadLetterBox.js'
 import { MaxDeliveriesExceededError } from '../../errors/maxDeliveriesExceededError.js'
 import { TaskExpiredError } from '../../errors/taskExpiredError.js'
 import { isDefaultPolicy } from '../../task/isDefaultPolicy.js'
@@ -18,6 +19,7 @@ import { MemoryRetention } from './memoryRetention.js'
 import { MemoryRoles } from './memoryRoles.js'
 import { systemClock } from '../../time/systemClock.js'
 import { MemoryCreation } from './memoryCreation.js'
+import { MemoryResend } from './memoryResend.js'
 import type { MemoryRow } from './memoryRow.js'
 import { MemoryRows } from './memoryRows.js'
 import { MemoryTree } from './memoryTree.js'
@@ -56,7 +58,16 @@ export class MemoryTaskStore implements TaskStore {
   readonly #retention = new MemoryRetention(this.#rows)
   readonly #tree = new MemoryTree(this.#rows, this.#retention)
   readonly #creation = new MemoryCreation(this.#rows, this.#tree)
+  readonly #resend = new MemoryResend(this.#rows, this.#creation.keys, this.#retention)
   readonly #roles = new MemoryRoles()
+
+  public readonly deadLetters: DeadLetterBox = {
+    list: (query) => this.#step(() => this.#rows.deadLetters.list(query, this.#now())),
+    get: (id) => this.#step(() => this.#rows.deadLetters.get(id, this.#now())),
+    count: ({ type }) => this.#step(() => this.#rows.deadLetters.count(type)),
+    resend: (input) => this.#step(() => this.#resend.resend(input, this.#now())),
+    discard: (id) => this.#step(() => this.#discard(id)),
+  }
 
   constructor({ now = () => systemClock.now() }: MemoryTaskStoreOptions = {}) {
     this.#now = now
@@ -236,9 +247,16 @@ export class MemoryTaskStore implements TaskStore {
     return { kind: 'begun', stored: toStoredTask(row), attempt, at }
   }
 
-  #failUnrun(row: MemoryRow, error: Error, at: number): FailedTask {
+  #failUnrun(row: MemoryRow, error: MaxDeliveriesExceededError | TaskExpiredError, at: number): FailedTask {
     this.#rows.settle(row, at, () => failUnrun(row, error, at))
     return { stored: toStoredTask(row), at, ...this.#tree.end(row, at) }
+  }
+
+  #discard(taskId: string): boolean {
+    const row = this.#rows.get(taskId)
+    if (row?.status !== 'failed') return false
+    this.#retention.discard(row, this.#now())
+    return true
   }
 
   #read(taskId: string): StoredTask | undefined {
@@ -257,7 +275,11 @@ export class MemoryTaskStore implements TaskStore {
 }
 
 /** Why a row that could be run must not be. */
-const failureOf = (row: MemoryRow, maxDeliveries: number, at: number): Error | undefined => {
+const failureOf = (
+  row: MemoryRow,
+  maxDeliveries: number,
+  at: number,
+): MaxDeliveriesExceededError | TaskExpiredError | undefined => {
   if (row.losses >= maxDeliveries) return new MaxDeliveriesExceededError(row.created.id, row.losses)
   return deadlineOf(row) <= at ? new TaskExpiredError(row.created.id) : undefined
 }

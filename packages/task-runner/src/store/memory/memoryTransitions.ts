@@ -1,4 +1,6 @@
 import type { AttemptRecord, AttemptStatus } from '../../task/attemptRecord.js'
+import type { MaxDeliveriesExceededError } from '../../errors/maxDeliveriesExceededError.js'
+import type { TaskExpiredError } from '../../errors/taskExpiredError.js'
 import { MAX_EVENTS_PER_TASK, type TaskEvent } from '../../task/taskEvent.js'
 import { isTerminalStatus, type TaskStatus } from '../../task/taskStatus.js'
 import type { CreateTask } from '../createTask.js'
@@ -15,6 +17,7 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   error: undefined,
   progress: undefined,
   notBefore: input.notBefore,
+  startBefore: input.startBefore,
   childTaskIds: [],
   attempts: [],
   events: [{ at: new Date(now).toISOString(), kind: 'submitted' }],
@@ -24,6 +27,8 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   removeAt: undefined,
   retentionPolicy: { ...input.retentionPolicy },
   failures: 0,
+  generationBase: 0,
+  deadReason: 'failed',
   losses: 0,
   cancelReason: undefined,
   openChildren: 0,
@@ -77,13 +82,30 @@ export const expireLease = (row: MemoryRow, now: number): void => {
 }
 
 /** When a row has to be begun that has not been. */
-export const deadlineOf = ({ created, attempts, unstarted }: MemoryRow): number =>
-  attempts.length > unstarted ? Infinity : (created.startBefore ?? Infinity)
+export const deadlineOf = ({ startBefore = Infinity, attempts, unstarted }: MemoryRow): number =>
+  attempts.length > unstarted ? Infinity : startBefore
 
 /** Ends a row for good that is not to be run (again). */
-export const failUnrun = (row: MemoryRow, { name, message }: Error, now: number): void => {
-  row.error = { name, message }
+export const failUnrun = (row: MemoryRow, error: MaxDeliveriesExceededError | TaskExpiredError, now: number): void => {
+  row.error = { name: error.name, message: error.message }
+  row.deadReason = error.name === 'TaskExpiredError' ? 'expired' : 'lost'
   moveTo(row, 'failed', now)
+}
+
+/** Makes a failed row pending again, as if it had just been submitted; what it has been through stays. */
+export const resendRow = (row: MemoryRow, fromScratch: boolean, now: number): void => {
+  row.generationBase += row.failures + 1
+  row.failures = 0
+  row.losses = 0
+  row.error = undefined
+  row.progress = undefined
+  row.terminalAt = undefined
+  row.startBefore = undefined
+  if (fromScratch) row.steps.clear()
+  const { deadReason: reason, attempts } = row
+  row.deadReason = 'failed'
+  logEvent(row, { at: new Date(now).toISOString(), kind: 'resent', reason, attempts: attempts.length })
+  becomePending(row, 0, now)
 }
 
 const cancelOpen = (row: MemoryRow, now: number, error?: AttemptError): void => {

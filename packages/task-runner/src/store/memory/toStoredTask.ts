@@ -25,7 +25,7 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   if (created.submittedBy !== undefined) task.submittedBy = created.submittedBy
   task.submittedAt = iso(row.submittedAt)
   if (row.notBefore !== undefined) task.notBefore = iso(row.notBefore)
-  if (created.startBefore !== undefined) task.startBefore = iso(created.startBefore)
+  if (row.startBefore !== undefined) task.startBefore = iso(row.startBefore)
   if (created.idempotencyKey !== undefined) task.idempotencyKey = created.idempotencyKey
   task.attempts = row.attempts.map(({ error, ...attempt }) => (error ? { ...attempt, error: { ...error } } : attempt))
   task.events = row.events.map((event) => ({ ...event }))
@@ -43,6 +43,8 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
     task,
     failures: row.failures,
     losses: row.losses,
+    ...(row.generationBase > 0 && { generation: row.generationBase + row.failures }),
+    ...(row.deadReason !== 'failed' && { deadReason: row.deadReason }),
     ...(row.openChildren > 0 && { openChildren: row.openChildren }),
     ...(row.steps.size > 0 && { hasSteps: true }),
     ...(row.cancelReason !== undefined && { cancelReason: row.cancelReason }),

@@ -13,8 +13,8 @@ export const freshSteps = (parts: RunnerParts, run: Run): RunSteps => make(parts
 export const loadSteps = async (parts: RunnerParts, run: Run): Promise<RunSteps> => {
   const { store } = parts
   const steps = await persist(parts, run, 'readSteps', () => store.readSteps(run.taskId))
-  const isOlder = ({ generation }: { generation: number }): boolean => generation < run.failures
-  const childIds = run.failures === 0 ? [] : steps.map(decodeStepEntry).filter(isOlder).flatMap(childOf)
+  const isOlder = ({ generation }: { generation: number }): boolean => generation < run.generation
+  const childIds = run.generation === 0 ? [] : steps.map(decodeStepEntry).filter(isOlder).flatMap(childOf)
   if (childIds.length === 0) return make(parts, run, steps, new Set())
   const children = await persist(parts, run, 'getMany', () => store.getMany(childIds))
   const failed = childIds.filter((_, index) => {
@@ -33,7 +33,7 @@ const make = (
   steps: readonly RecordedStep[],
   failedChildren: ReadonlySet<string>,
 ): RunSteps => {
-  const { taskId, failures: generation } = run
+  const { taskId, generation } = run
   const isFailedChild = (childId: string): boolean => failedChildren.has(childId)
   return new RunSteps(parts, run, new ReplayLog({ taskId, steps, generation, isFailedChild }))
 }
