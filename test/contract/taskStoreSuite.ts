@@ -67,12 +67,16 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
       ...more,
     })
 
-    const begin = (taskId: string, more: { redelivered?: boolean; ms?: number; workerId?: string } = {}) =>
+    const begin = (
+      taskId: string,
+      more: { redelivered?: boolean; ms?: number; workerId?: string; onlyIfDue?: boolean } = {},
+    ) =>
       store.beginAttempt({
         taskId,
         workerId: more.workerId ?? WORKER,
         visibilityTimeoutMs: more.ms ?? LONG_MS,
         redelivered: more.redelivered ?? false,
+        onlyIfDue: more.onlyIfDue ?? false,
       })
 
     const begun = async (taskId: string, ms = LONG_MS): Promise<BeginResult & { kind: 'begun' }> => {
@@ -276,6 +280,16 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         expect(result).toMatchObject({ kind: 'refused', reason: 'owned' })
         expect(result.kind === 'refused' && result.leaseUntil).toBe(Date.parse(before.task.visibilityDeadline ?? ''))
         expect(await read(id)).toEqual(before)
+      })
+
+      it('begins a row that is not due, unless told not to', async () => {
+        const id = await rowIn('pending')
+        await begun(id)
+        await finish(id, { kind: 'released', delayMs: 60_000 })
+        const due = (await read(id)).task.notBefore
+        const refused = { kind: 'refused', reason: 'early', status: 'pending', dueAt: Date.parse(due ?? '') }
+        expect(await begin(id, { onlyIfDue: true })).toEqual(refused)
+        expect(await begin(id)).toMatchObject({ kind: 'begun', attempt: 2 })
       })
 
       it('takes a running row over when its lease is over', async () => {
@@ -597,12 +611,12 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         const [draft, pending, other] = [await rowIn('draft'), await rowIn('pending'), await rowIn('pending')]
         await pass(5)
         expect((await unqueued()).sort()).toEqual([pending, other].sort())
-        await store.markEnqueued(pending)
+        await store.markEnqueued(pending, 0)
         expect(await unqueued()).toEqual([other])
         await store.start({ taskId: draft })
         await pass(5)
         expect(await unqueued()).toEqual([other, draft])
-        await store.markEnqueued('nobody')
+        await store.markEnqueued('nobody', 0)
       })
 
       it('goes with the pending status', async () => {
@@ -619,11 +633,16 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         ['a release', { kind: 'released' }],
       ])('is on again after %s', async (_, outcome) => {
         const id = await rowIn('pending')
-        await store.markEnqueued(id)
+        await store.markEnqueued(id, 0)
         await begun(id)
         await finish(id, outcome)
         await pass(5)
         expect(await unqueued()).toEqual([id])
+        // Whoever queued it before its attempt comes late with the news.
+        await store.markEnqueued(id, 0)
+        expect(await unqueued()).toEqual([id])
+        await store.markEnqueued(id, 1)
+        expect(await unqueued()).toEqual([])
       })
 
       it('is found oldest first, up to a limit, and only if it is old enough', async () => {

@@ -180,8 +180,10 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#tree.steps(taskId))
   }
 
-  public markEnqueued(taskId: string): Promise<void> {
-    return this.#step(() => this.#rows.unmark(taskId))
+  public markEnqueued(taskId: string, attempts: number): Promise<void> {
+    return this.#step(() => {
+      if (this.#rows.get(taskId)?.attempts.length === attempts) this.#rows.unmark(taskId)
+    })
   }
 
   public findUnqueued({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<StoredTask[]> {
@@ -227,7 +229,8 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#roles.resign(input))
   }
 
-  #begin({ taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries = Infinity }: BeginAttempt): BeginResult {
+  #begin(input: BeginAttempt): BeginResult {
+    const { taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries = Infinity, onlyIfDue = false } = input
     const row = this.#rows.get(taskId)
     if (row === undefined) return { kind: 'refused', reason: 'missing' }
     const { status, leaseUntil = 0 } = row
@@ -242,6 +245,8 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
+    const dueAt = row.notBefore ?? 0
+    if (onlyIfDue && status === 'pending' && dueAt > at) return { kind: 'refused', reason: 'early', status, dueAt }
     const failure = failureOf(row, maxDeliveries, at)
     if (failure !== undefined) return { kind: 'failed', ...this.#failUnrun(row, failure, at) }
     const attempt = row.attempts.length + 1
