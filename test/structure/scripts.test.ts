@@ -37,18 +37,42 @@ const constants = new Map(
   ),
 )
 
+/** Names of what a module takes out of something once, when it is loaded: as fixed as a constant, and a number here. */
+const takenOnce = new Set(
+  nodesOf(ts.isVariableDeclaration).flatMap((declaration) =>
+    ts.isArrayBindingPattern(declaration.name) && ts.isSourceFile(declaration.parent.parent.parent)
+      ? declaration.name.elements.flatMap((element) =>
+          ts.isBindingElement(element) && ts.isIdentifier(element.name) ? [element.name.text] : [],
+        )
+      : [],
+  ),
+)
+
+/** The `x` of `String(x)`. */
+const shown = (node: ts.Expression): ts.Expression | undefined =>
+  ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'String'
+    ? node.arguments[0]
+    : undefined
+
 /** Text that is the same in each run: literals, and constants made of literals. */
 const isFixed = (node: ts.Expression): boolean => {
-  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return true
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isNumericLiteral(node)) return true
+  const within = shown(node)
+  if (within) return isFixed(within)
   if (ts.isBinaryExpression(node)) return isFixed(node.left) && isFixed(node.right)
   if (ts.isTemplateExpression(node)) return node.templateSpans.every(({ expression }) => isFixed(expression))
   if (!ts.isIdentifier(node)) return false
   const constant = constants.get(node.text)
+  if (constant === undefined && takenOnce.has(node.text)) return true
   return constant !== undefined && isFixed(constant)
 }
 
 const textOf = (node: ts.Expression): string => {
-  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isNumericLiteral(node))
+    return node.text
+  const within = shown(node)
+  if (within) return textOf(within)
+  if (ts.isIdentifier(node) && !constants.has(node.text) && takenOnce.has(node.text)) return '0'
   if (ts.isBinaryExpression(node)) return textOf(node.left) + textOf(node.right)
   if (ts.isTemplateExpression(node))
     return node.templateSpans.reduce(
