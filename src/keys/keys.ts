@@ -25,6 +25,7 @@ import type { Lane } from './lane.js'
  * | `row:<taskId>:children` | list | ids of the task's children, in the order of their creation |
  * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
  * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
+ * | `orphans` | sorted set | ended tasks whose open children have yet to be cancelled, score = since when, epoch ms |
  * | `retention` | sorted set | ended tasks with children, score = when they are to be removed; rows without expire |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
  * | `deadlines` | sorted set | tasks that have yet to begin and when they have to, in epoch ms |
@@ -42,6 +43,7 @@ export interface Keys {
   readonly deadlines: string
   readonly retention: string
   readonly unreadable: string
+  readonly orphans: string
   queue(lane: Lane): string
   bell(lane: Lane): string
   capBell(type: string): string
@@ -71,6 +73,7 @@ export const keys = (prefix: string): Keys => {
     deadlines: `${root}deadlines`,
     retention: `${root}retention`,
     unreadable: `${root}unreadable`,
+    orphans: `${root}orphans`,
     queue: (lane) => `${root}queue:${lane.name}`,
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,

@@ -12,6 +12,7 @@ import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
 import { leadRole } from '../scripts/leadRole.js'
 import { markEnqueued } from '../scripts/markEnqueued.js'
+import { findOrphaned } from '../scripts/findOrphaned.js'
 import { readRows } from '../scripts/readRows.js'
 import { readSteps } from '../scripts/readSteps.js'
 import { recordStep } from '../scripts/recordStep.js'
@@ -64,6 +65,10 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
     })
   },
   expireTasks: ({ limit }) => expireTasks(connection, keys, NO_GROUP, limit),
+  findOrphaned: (query) => findOrphaned(connection, keys, query),
+  markReaped: async (parentIds) => {
+    if (parentIds.length > 0) await connection.send('markReaped', ['ZREM', keys.orphans, ...parentIds])
+  },
   removeExpired: ({ limit }) => removeExpired(connection, keys, limit),
   lead: (input) => leadRole(connection, keys, input),
   resign: (input) => resignRole(connection, keys, input),

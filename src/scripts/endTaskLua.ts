@@ -9,7 +9,7 @@ import { keepLua } from './keepLua.js'
  *
  * A row without a parent goes after its time, and not before its key is free: one without children is forgotten by the
  * server, one with children is put into the index that removeExpired works off. A child is kept as one with its parent,
- * which may have had to wait for it. If nothing is to be kept and `isLast` says that nobody reads the row after this, it is
+ * which may have had to wait for it. A task that leaves open children behind is marked until they have been reaped. If nothing is to be kept and `isLast` says that nobody reads the row after this, it is
  * removed in place of the write.
  *
  * `policy` is that of the handler, which counts where the row has none of its own: { text as the row keeps it, see
@@ -45,6 +45,7 @@ local function endTask(root, group, taskId, status, isLast, policy, ...)
       keepLeaf(row, kept, hasSteps)
     end
   end
+  if open and open ~= '0' then redis.call('ZADD', root .. 'orphans', nowText, taskId) end
   local told = tellParent(root, group, taskId, status, parent, state, parentKind)
   if state == 'succeeded' or state == 'failed' or state == 'cancelled' then keepFamily(root, parent, state) end
   return told, isGone

@@ -57,6 +57,7 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now, 'LIMIT',
   elseif passOn(row) then
     redis.call('UNLINK', row, row .. ':events', row .. ':steps', row .. ':open')
     redis.call('ZREM', index, taskId)
+    redis.call('ZREM', root .. 'orphans', taskId)
     removed = removed + 1
   end
 end

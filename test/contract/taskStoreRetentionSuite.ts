@@ -196,6 +196,41 @@ export const taskStoreRetentionSuite = (name: string, makeStore: () => Promise<T
         return id
       }
 
+      it('T26 tells which tasks have left open children behind, until they have been seen to', async () => {
+        const orphaned = (olderThanMs = 0) => store.findOrphaned({ olderThanMs, limit: 10 })
+        const root = await create()
+        const fence = await begin(root)
+        await spawn(fence)
+        expect(await orphaned()).toEqual([])
+        await store.finishAttempt({ ...fence, outcome: FAILED })
+        expect(await orphaned()).toEqual([{ parentId: root, status: 'failed' }])
+        expect(await orphaned(60_000)).toEqual([])
+        await store.markReaped([])
+        await store.markReaped([root, 'nobody'])
+        expect(await orphaned()).toEqual([])
+
+        const waiting = await create()
+        const waitingFence = await begin(waiting)
+        await spawn(waitingFence)
+        await store.finishAttempt({
+          ...waitingFence,
+          outcome: { kind: 'suspended', awaiting: [await spawn(waitingFence)] },
+        })
+        expect(await orphaned()).toEqual([])
+        await store.cancel({ taskId: waiting })
+        expect(await orphaned()).toEqual([{ parentId: waiting, status: 'cancelled' }])
+      })
+
+      it('forgets that a task has left children behind once they have ended by themselves', async () => {
+        const root = await create()
+        const fence = await begin(root)
+        const child = await begin(await spawn(fence))
+        await store.finishAttempt({ ...fence, outcome: SUCCEEDED })
+        expect(await store.findOrphaned({ olderThanMs: 0, limit: 10 })).toHaveLength(1)
+        await store.finishAttempt({ ...child, outcome: SUCCEEDED })
+        expect(await store.findOrphaned({ olderThanMs: 0, limit: 10 })).toEqual([])
+      })
+
       it('keeps children for their parent, and removes them with it', async () => {
         const root = await create({ retentionPolicy: BRIEFLY })
         const fence = await begin(root)

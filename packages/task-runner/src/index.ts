@@ -99,6 +99,7 @@ export type { InProcessTaskRunnerDeps } from './inProcess/inProcessTaskRunnerDep
 export type { InProcessTaskRunnerOptions } from './inProcess/inProcessTaskRunnerOptions.js'
 export type { JointSteps } from './store/jointSteps.js'
 export type { MemoryTaskStoreOptions } from './store/memory/memoryTaskStore.js'
+export type { OrphanedFamily } from './store/orphanedFamily.js'
 export type { ParentUpdate } from './store/parentUpdate.js'
 export type { RecordedStep, RecordStep, RecordStepResult, StepRecord } from './store/recordStep.js'
 export type { RegisterWorkerOptions } from './worker/registerWorkerOptions.js'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.js'
+import { until } from '../../../test/support/until.js'
 import { MemoryTaskStore, UnknownTaskError, type StoredTask, type TaskStore } from '../src/index.js'
 import { overrideStore } from './support/overrideStore.js'
 import { setUpCore } from './support/setUpCore.js'
@@ -155,5 +156,77 @@ describe('cancel', () => {
       await bus.publish('tasks/cancel/mail', payload)
     }
     expect(errors).toEqual([])
+  })
+})
+
+describe('children that outlive their parent', () => {
+  it('T26 are cancelled by another process, if the one that ended their parent died before it could', async () => {
+    let ahead = 0
+    const memory = new MemoryTaskStore({ now: () => Date.now() + ahead })
+    const away = new Error('away')
+    const dying = overrideStore(memory, { cancel: () => Promise.reject(away), markReaped: () => Promise.reject(away) })
+    const first = setUpCore({ store: dying, maintenanceIntervalMs: Infinity })
+    const spawned = deferred<string>()
+    first.register(async (ctx) => {
+      const { taskId } = await ctx.spawnChild('nobody', 1)
+      spawned.resolve(taskId)
+    })
+    const { id } = await first.submit()
+    await first.adapter.deliver(id)
+    const childId = await spawned.promise
+    expect((await memory.get(id))?.task.status).toBe('succeeded')
+    expect((await memory.get(childId))?.task.status).toBe('pending')
+    expect(first.errors).toContainEqual({ operation: 'reap', error: away })
+    await first.core[Symbol.asyncDispose]()
+
+    let looks = 0
+    const second = setUpCore({
+      store: overrideStore(memory, { findOrphaned: (query) => (looks++, memory.findOrphaned(query)) }),
+      maintenanceIntervalMs: 10,
+    })
+    await until(() => looks > 2)
+    expect((await second.read(childId)).status).toBe('pending')
+    ahead = 10_000
+    await until(async () => (await second.read(childId)).status === 'cancelled')
+    await until(async () => (await memory.findOrphaned({ olderThanMs: 0, limit: 10 })).length === 0)
+    expect((await second.read(childId)).events).toContainEqual(
+      expect.objectContaining({ kind: 'cancellation-requested', reason: 'parent-completed' }),
+    )
+  })
+
+  it('T28 are tried again later if they cannot be cancelled now, without a loop', async () => {
+    let ahead = 0
+    const memory = new MemoryTaskStore({ now: () => Date.now() + ahead })
+    let [cancels, looks] = [0, 0]
+    let isAway = true
+    const store = overrideStore(memory, {
+      cancel: (input) => (cancels++, isAway ? Promise.reject(new Error('away')) : memory.cancel(input)),
+      findOrphaned: (query) => (looks++, memory.findOrphaned(query)),
+    })
+    const { register, submit, adapter, read } = setUpCore({ store, maintenanceIntervalMs: 20 })
+    register((ctx) => ctx.spawnChild('nobody', 1).then(({ taskId }) => taskId))
+    const { id } = await submit()
+    await adapter.deliver(id)
+    ahead = 10_000
+    const before = looks
+    await until(() => looks > before + 3)
+    expect(cancels).toBeLessThanOrEqual(looks + 1)
+    isAway = false
+    await until(async () => (await read((await read(id)).result as string)).status === 'cancelled')
+  })
+
+  it('are left to the reaper that is under way: its mark comes off with it', async () => {
+    const store = new MemoryTaskStore()
+    const { register, submit, adapter, core } = setUpCore({ store, maintenanceIntervalMs: Infinity })
+    register(async (ctx) => {
+      await ctx.spawnChild('nobody', 1)
+      await ctx.sleep(60_000)
+    })
+    const { id } = await submit()
+    const delivered = adapter.deliver(id)
+    await until(async () => (await core.get(id))?.childTaskIds.length === 1)
+    await core.cancel(id)
+    await delivered
+    expect(await store.findOrphaned({ olderThanMs: 0, limit: 10 })).toEqual([])
   })
 })

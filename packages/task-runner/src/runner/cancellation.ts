@@ -46,6 +46,7 @@ export class Cancellation {
         }
       }
       await this.#cancelAll(open, parentId, REASONS[status])
+      await this.parts.store.markReaped([parentId])
     } catch (error) {
       this.parts.report('reap', error)
     }
@@ -54,6 +55,7 @@ export class Cancellation {
   async #cancelAll(roots: Node[], rootId: string, reason: string | undefined): Promise<void> {
     const idsByType = new Map<string, string[]>()
     const failures: unknown[] = []
+    const ended: string[] = []
     const seen = new Set([rootId])
     let level = roots
     while (level.length > 0) {
@@ -63,15 +65,31 @@ export class Cancellation {
         const results = await Promise.allSettled(batch.map(({ taskId }) => this.#write(taskId, reason)))
         await Promise.all(results.map((settled, index) => this.#tellParent(batch[index]!.taskId, settled)))
         for (const [index, settled] of results.entries()) {
-          if (settled.status === 'rejected') failures.push(settled.reason)
-          else for (const child of this.#apply(batch[index]!, settled.value, idsByType, rootId)) next.push(child)
+          if (settled.status === 'rejected') {
+            failures.push(settled.reason)
+            continue
+          }
+          if (leavesChildren(settled.value)) ended.push(batch[index]!.taskId)
+          for (const child of this.#apply(batch[index]!, settled.value, idsByType, rootId)) next.push(child)
         }
       }
       level = next.filter(({ taskId }) => !seen.has(taskId) && seen.add(taskId))
     }
     this.#tell(idsByType, reason)
+    if (failures.length === 0) await this.#markReaped(ended)
     if (failures.length === 1) throw failures[0]
     if (failures.length > 1) throw new AggregateError(failures, `${failures.length} tasks could not be cancelled`)
+  }
+
+  /** Their children have been cancelled with them; should this fail, they are looked at once more. */
+  async #markReaped(parentIds: readonly string[]): Promise<void> {
+    try {
+      for (let from = 0; from < parentIds.length; from += PAGE) {
+        await this.parts.store.markReaped(parentIds.slice(from, from + PAGE))
+      }
+    } catch (error) {
+      this.parts.report('reap', error)
+    }
   }
 
   async #write(taskId: string, reason: string | undefined): Promise<CancelResult> {
@@ -120,3 +138,6 @@ export class Cancellation {
     }
   }
 }
+
+const leavesChildren = (result: CancelResult): boolean =>
+  result.kind === 'cancelled' && result.stored.openChildren !== undefined

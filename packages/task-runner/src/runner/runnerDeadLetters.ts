@@ -120,7 +120,7 @@ export class RunnerDeadLetters implements DeadLetters {
       updates.status(task.type, id, 'pending', result.at)
       telemetry.emit('onTaskResent', { taskId: id, type: task.type, reason })
       // It stands; if the queue refuses it now, it gets its entry later.
-      if (joint === undefined) await dispatcher.tryDispatch(task)
+      if (joint === undefined) await dispatcher.tryDispatch(task, task.attempts.length)
     }
     return result
   }

@@ -7,6 +7,7 @@ import type { CreateResult, CreateTask } from './createTask.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from './recordStep.js'
+import type { OrphanedFamily } from './orphanedFamily.js'
 import type { RemovedRows } from './removedRows.js'
 import type { LeadRole, Role } from './role.js'
 import type { SpawnChild, SpawnResult } from './spawnChild.js'
@@ -81,6 +82,14 @@ export interface TaskStore {
    * write. Answers what changed.
    */
   expireTasks(query: { limit: number }): Promise<FailedTask[]>
+
+  /**
+   * Tasks that have ended with open children for longer than `olderThanMs`, longest first. Whatever ends a task with open
+   * children marks it in the same write; the mark comes off by `markReaped`, or when none of them is open any more.
+   */
+  findOrphaned(query: { olderThanMs: number; limit: number }): Promise<OrphanedFamily[]>
+  /** The open children of these tasks have been told to cancel, or had been before. */
+  markReaped(parentIds: readonly string[]): Promise<void>
 
   /**
    * Removes what is left of tasks that have been over for as long as their policies keep them, the longest first: rows,

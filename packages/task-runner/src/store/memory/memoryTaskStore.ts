@@ -9,12 +9,14 @@ import type { CreateResult, CreateTask } from '../createTask.js'
 import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
 import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
+import type { OrphanedFamily } from '../orphanedFamily.js'
 import type { RemovedRows } from '../removedRows.js'
 import type { LeadRole, Role } from '../role.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { StartResult, StartTask } from '../startTask.js'
 import type { ExpiredTask, FailedTask, StoredTask } from '../storedTask.js'
 import type { TaskStore } from '../taskStore.js'
+import { MemoryOrphans } from './memoryOrphans.js'
 import { MemoryRetention } from './memoryRetention.js'
 import { MemoryRoles } from './memoryRoles.js'
 import { systemClock } from '../../time/systemClock.js'
@@ -55,8 +57,9 @@ export class MemoryTaskStore implements TaskStore {
   public readonly shared = false
   readonly #now: () => number
   readonly #rows = new MemoryRows()
+  readonly #orphans = new MemoryOrphans(this.#rows)
   readonly #retention = new MemoryRetention(this.#rows)
-  readonly #tree = new MemoryTree(this.#rows, this.#retention)
+  readonly #tree = new MemoryTree(this.#rows, this.#retention, this.#orphans)
   readonly #creation = new MemoryCreation(this.#rows, this.#tree)
   readonly #resend = new MemoryResend(this.#rows, this.#creation.keys, this.#retention)
   readonly #roles = new MemoryRoles()
@@ -215,6 +218,14 @@ export class MemoryTaskStore implements TaskStore {
       }
       return failed
     })
+  }
+
+  public findOrphaned({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<OrphanedFamily[]> {
+    return this.#step(() => this.#orphans.marked(this.#now() - olderThanMs, limit))
+  }
+
+  public markReaped(parentIds: readonly string[]): Promise<void> {
+    return this.#step(() => this.#orphans.unmark(parentIds))
   }
 
   public removeExpired({ limit }: { limit: number }): Promise<RemovedRows> {

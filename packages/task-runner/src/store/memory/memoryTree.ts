@@ -3,6 +3,7 @@ import type { CreateTask } from '../createTask.js'
 import type { ParentUpdate } from '../parentUpdate.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
+import type { MemoryOrphans } from './memoryOrphans.js'
 import type { MemoryRetention } from './memoryRetention.js'
 import type { MemoryRow } from './memoryRow.js'
 import type { MemoryRows } from './memoryRows.js'
@@ -13,6 +14,7 @@ export class MemoryTree {
   constructor(
     private readonly rows: MemoryRows,
     private readonly retention: MemoryRetention,
+    private readonly orphans: MemoryOrphans,
   ) {}
 
   /** Whether a task is there and has yet to end. */
@@ -72,6 +74,7 @@ export class MemoryTree {
     if (!isTerminalStatus(row.status)) return {}
     const told = this.#tellParent(row, at)
     this.retention.keepFamily(row)
+    this.orphans.mark(row, at)
     return this.retention.keep(row, at, mayRemove) ? { ...told, removed: true } : told
   }
 
