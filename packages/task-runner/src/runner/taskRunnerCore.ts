@@ -24,6 +24,7 @@ import { Maintenance } from './maintenance.js'
 import { presentTask } from './presentTask.js'
 import { readTree } from './readTree.js'
 import { Reconciler } from './reconciler.js'
+import { OrphanSweep } from './orphanSweep.js'
 import { RetentionSweep } from './retentionSweep.js'
 import type { RunnerParts } from './runnerParts.js'
 import type { StartOptions } from './startOptions.js'
@@ -105,6 +106,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     })
     this.#maintenance = new Maintenance({ store, report, closeTimeoutMs: settings.abortTimeoutMs, clock })
     this.#maintenance.add(new ExpirySweep(this.#parts))
+    this.#maintenance.add(new OrphanSweep(this.#parts))
     this.#maintenance.add(new RetentionSweep(this.#parts))
     if (this.#parts.joint !== undefined) return
     this.#maintenance.add(new Reconciler(this.#parts))
