@@ -1,5 +1,7 @@
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
-import { createInjector, type Injector } from '@furystack/inject'
+import { CrossNodeBus, defineInProcessCrossNodeBus } from '@furystack/cross-node-bus'
+import { createInjector, type Injector, type ServiceFactory } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import {
   type AnyTaskHandlerDescriptor,
   TaskRunner,
@@ -35,18 +37,24 @@ export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {
   readonly major?: 5 | 6
   /** Where rows lie. @default the same Redis */
   readonly store?: TaskStore
+  /** Whether updates and requests to cancel reach other services with the same prefix. */
+  readonly hasBus?: boolean
 }
 
 /** Starts a service that ends with its test. */
 export const startService = async ({
-  prefix,
+  prefix = uniquePrefix('service'),
   url,
   major,
   store,
+  hasBus = false,
   ...options
 }: ServiceOptions = {}): Promise<Service> => {
   const client = await connectClient({ ...(url && { url }), ...(major && { major }) })
-  return { client, ...serviceOn(client, prefix ?? uniquePrefix('service'), options, store) }
+  const bus = hasBus
+    ? defineRedisCrossNodeBusAdapter({ client, serviceName: 'test', topicPrefix: prefix })
+    : defineInProcessCrossNodeBus()
+  return { client, ...serviceOn(client, prefix, options, { bus, ...(store && { store }) }) }
 }
 
 /** A service over a client of any kind, which ends with its test. */
@@ -54,14 +62,15 @@ export const serviceOn = (
   client: AnyRedisClient,
   topicPrefix: string,
   options: Partial<RedisTaskRunnerOptions> = {},
-  store?: TaskStore,
+  { bus = defineInProcessCrossNodeBus(), store }: { bus?: ServiceFactory<CrossNodeBus>; store?: TaskStore } = {},
 ): ServiceOnClient => {
   const injector = createInjector()
+  injector.bind(CrossNodeBus, bus)
   if (store) injector.bind(TaskStore, () => store)
   injector.bind(BlobStore, () => new InMemoryBlobStore())
   injector.bind(
     TaskRunner,
-    // Several of these share one Redis, with updates that stay in their own process.
+    // Several of these share one Redis, mostly with updates that stay in their own process.
     defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix, capabilityCheck: 'off', ...options }),
   )
   const troubles: ServiceOnClient['troubles'] = []
