@@ -15,7 +15,8 @@ import { treeLua } from './treeLua.js'
 /**
  * Begins an attempt for a claim that came by another transport; see the fragment for what it answers.
  *
- * KEYS: 1 root, 2 the row. ARGV: task id, worker, visibility in ms, redelivered ('1' or ''), limit of deliveries (0: none).
+ * KEYS: 1 root, 2 the row. ARGV: task id, worker, visibility in ms, redelivered ('1' or ''), limit of deliveries (0: none),
+ * only if due ('1' or '').
  * Returns: now, word, detail, the row.
  */
 const script = defineScript(
@@ -29,9 +30,9 @@ const script = defineScript(
     beginAttemptLua +
     `
 local root, row = KEYS[1], KEYS[2]
-local taskId, worker, visibilityMs, redelivered, maxDeliveries = unpack(ARGV)
+local taskId, worker, visibilityMs, redelivered, maxDeliveries, onlyIfDue = unpack(ARGV)
 local word, detail = beginAttempt(root, '', taskId, worker, tonumber(visibilityMs), redelivered == '1',
-  tonumber(maxDeliveries))
+  tonumber(maxDeliveries), onlyIfDue == '1')
 if word == 'begun' then
   redis.call('ZADD', root .. 'leases', int(now + visibilityMs), taskId)
   redis.call('ZREM', root .. 'unqueued', taskId)
@@ -50,12 +51,19 @@ return { now, word, detail, redis.call('HGETALL', row) }
  * await beginAttempt(connection, keys('svc/'), { taskId: 'a', workerId: 'w', visibilityTimeoutMs: 60_000, redelivered: false })
  */
 export const beginAttempt = async (connection: Connection, keys: Keys, input: BeginAttempt): Promise<BeginResult> => {
-  const { taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries } = input
+  const { taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries, onlyIfDue = false } = input
   const reply = await runScript(
     connection,
     script,
     [keys.root, keys.row(taskId)],
-    [taskId, encodeWorkerId(workerId), String(visibilityTimeoutMs), redelivered ? '1' : '', limitText(maxDeliveries)],
+    [
+      taskId,
+      encodeWorkerId(workerId),
+      String(visibilityTimeoutMs),
+      redelivered ? '1' : '',
+      limitText(maxDeliveries),
+      onlyIfDue ? '1' : '',
+    ],
   )
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
   const [at, word, detail, row] = reply as [number, string, string, string[]]
@@ -75,6 +83,13 @@ export const beginAttempt = async (connection: Connection, keys: Keys, input: Be
         reason: 'owned',
         status: decodeRow(taskId, row).task.status,
         leaseUntil: Number(detail),
+      }
+    case 'early':
+      return {
+        kind: 'refused',
+        reason: 'early',
+        status: decodeRow(taskId, row).task.status,
+        dueAt: Number(detail),
       }
     default:
       throw new ScriptReplyError(script.name, reply)

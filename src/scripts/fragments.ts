@@ -115,14 +115,15 @@ end
 /**
  * Needs the clock, the attempts and the end of tasks. Begins the next attempt of a pending row, or takes a running one
  * over whose lease is over. A child whose parent is over is cancelled instead; a task that has lost `maxDeliveries` attempts
- * (0: no limit), or was to have begun by now, fails. Answers a word: begun, cancelled, failed, missing, stale, owned; and the
- * attempt's number, what tellParent answered, the row's status, or the end of the lease that stands in the way; for a begun
- * one also the row's fields as they were before.
+ * (0: no limit), or was to have begun by now, fails. With `onlyIfDue` a row whose time is to come is left alone. Answers a
+ * word: begun, cancelled, failed, missing, stale, owned, early; and the attempt's number, what tellParent answered, the
+ * row's status, the end of the lease that stands in the way, or the due time; for a begun one also the row's fields as they
+ * were before.
  */
 export const beginAttemptLua =
   failUnrunLua +
   `
-local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries)
+local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries, onlyIfDue)
   local row = root .. 'row:' .. taskId
   local flat, fields = redis.call('HGETALL', row), {}
   for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
@@ -144,6 +145,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
       return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil, 'cr', 'parent-ended')
     end
   end
+  if onlyIfDue and status == 'pending' and (tonumber(fields.n) or 0) > now then return 'early', fields.n end
   if maxDeliveries > 0 and losses >= maxDeliveries then
     return 'failed', failLostTask(root, group, taskId, losses)
   end

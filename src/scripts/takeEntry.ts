@@ -43,8 +43,8 @@ local function setAside(lane, entryId, fields)
   settle(root, group, lane.name, entryId, lane.capType)
 end
 
--- A second entry of a task that somebody runs. It may be all that is left if that worker dies, so it comes back when the
--- lease ends; the cap place is its owner's.
+-- A second entry of a task that somebody runs, or that is not due. It may be all that is left if that worker dies, so it
+-- comes back when the lease ends, or then; the cap place is the first entry's.
 local function parkUntil(due, lane, entryId, taskId, fields)
   local member = '{"taskId":' .. cjson.encode(taskId) .. ',"type":' .. cjson.encode(field(fields, 'type') or '') ..
     ',"handlerVersion":' .. (field(fields, 'handlerVersion') or '0') ..
@@ -74,7 +74,7 @@ local function take(lane, entryId, fields, deliveries, redelivered)
   if joint then
     local isFine, before
     isFine, word, detail, before = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
-      lane.maxDeliveries)
+      lane.maxDeliveries, true)
     if not isFine then
       -- Where its row should be lies something else, which must not hold up the lane.
       if not string.find(word.err or word, 'WRONGTYPE', 1, true) then error(word, 0) end
@@ -85,7 +85,7 @@ local function take(lane, entryId, fields, deliveries, redelivered)
       settle(root, group, lane.name, entryId, lane.capType)
       return false
     end
-    if word == 'owned' then
+    if word == 'owned' or word == 'early' then
       parkUntil(detail, lane, entryId, taskId, fields)
       return false
     end

@@ -67,12 +67,16 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
       ...more,
     })
 
-    const begin = (taskId: string, more: { redelivered?: boolean; ms?: number; workerId?: string } = {}) =>
+    const begin = (
+      taskId: string,
+      more: { redelivered?: boolean; ms?: number; workerId?: string; onlyIfDue?: boolean } = {},
+    ) =>
       store.beginAttempt({
         taskId,
         workerId: more.workerId ?? WORKER,
         visibilityTimeoutMs: more.ms ?? LONG_MS,
         redelivered: more.redelivered ?? false,
+        onlyIfDue: more.onlyIfDue ?? false,
       })
 
     const begun = async (taskId: string, ms = LONG_MS): Promise<BeginResult & { kind: 'begun' }> => {
@@ -276,6 +280,16 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         expect(result).toMatchObject({ kind: 'refused', reason: 'owned' })
         expect(result.kind === 'refused' && result.leaseUntil).toBe(Date.parse(before.task.visibilityDeadline ?? ''))
         expect(await read(id)).toEqual(before)
+      })
+
+      it('begins a row that is not due, unless told not to', async () => {
+        const id = await rowIn('pending')
+        await begun(id)
+        await finish(id, { kind: 'released', delayMs: 60_000 })
+        const due = (await read(id)).task.notBefore
+        const refused = { kind: 'refused', reason: 'early', status: 'pending', dueAt: Date.parse(due ?? '') }
+        expect(await begin(id, { onlyIfDue: true })).toEqual(refused)
+        expect(await begin(id)).toMatchObject({ kind: 'begun', attempt: 2 })
       })
 
       it('takes a running row over when its lease is over', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { isNotNowError, NotNowError, type TaskContext } from '../src/index.js'
+import { isNotNowError, MemoryTaskStore, NotNowError, type TaskContext } from '../src/index.js'
 import { handle, setUpCore } from './support/setUpCore.js'
 
 const foreign = (delayMs: unknown) =>
@@ -22,7 +22,9 @@ describe('"not now"', () => {
     ],
     ['the context', ({ notNow }) => notNow(60_000)],
   ])('T42 said by %s gives the task back after the delay, and spends no attempt', async (_, say) => {
-    const { adapter, register, submit, read, errors, telemetry } = setUpCore()
+    let ahead = 0
+    const store = new MemoryTaskStore({ now: () => Date.now() + ahead })
+    const { adapter, register, submit, read, errors, telemetry } = setUpCore({ store })
     const failed: unknown[] = []
     telemetry.addListener('onTaskFailed', (event) => failed.push(event))
     register([
@@ -33,8 +35,12 @@ describe('"not now"', () => {
       const before = Date.now()
       const outcome = await adapter.deliver(id)
       if (outcome.kind !== 'requeue' || outcome.notBefore === undefined) throw new Error(`not back: ${outcome.kind}`)
-      expect(outcome.notBefore.getTime()).toBeGreaterThanOrEqual(before + 60_000)
+      expect(outcome.notBefore.getTime()).toBeGreaterThanOrEqual(before + ahead + 60_000)
       expect((await read(id)).notBefore).toBe(outcome.notBefore.toISOString())
+      // Whoever comes sooner is sent away.
+      expect(await adapter.deliver(id)).toMatchObject({ kind: 'requeue' })
+      expect((await read(id)).attempts).toHaveLength(turn + 1)
+      ahead += 60_001
     }
     expect(await adapter.deliver(id)).toEqual({ kind: 'success' })
     const task = await read(id)

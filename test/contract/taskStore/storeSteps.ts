@@ -32,7 +32,7 @@ const WORKERS = ['u', 'v', 'w']
 const STEPS = ['now#0~0', 'sleep 5#0~0', 'fetch GET x#0~0']
 
 const isTime = (key: string): boolean =>
-  ['at', 'leaseUntil', 'notBefore', 'startBefore', 'submittedAt', 'terminalAt', 'visibilityDeadline'].includes(key) ||
+  ['at', 'dueAt', 'leaseUntil', 'notBefore', 'startBefore', 'submittedAt', 'terminalAt', 'visibilityDeadline'].includes(key) ||
   ['startedAt', 'finishedAt', 'updatedAt'].includes(key)
 
 /** What a store answered, with times replaced by the fact that they are there. */
@@ -111,6 +111,7 @@ const begin = fc
     visibilityTimeoutMs: anyVisibility,
     redelivered: fc.boolean(),
     maxDeliveries: fc.constantFrom(1, 2, 3, Infinity, Infinity),
+    onlyIfDue: fc.boolean(),
   })
   .map(({ id, ...input }) =>
     step('begin', { id, ...input }, async (side) => {

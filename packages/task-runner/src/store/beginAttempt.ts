@@ -11,6 +11,8 @@ export interface BeginAttempt {
   redelivered: boolean
   /** How many lost attempts the task may have; with so many it fails instead. @default no limit */
   maxDeliveries?: number
+  /** Refuses a row whose `notBefore` is still to come, as a second entry of its task may. @default false */
+  onlyIfDue?: boolean
 }
 
 /**
@@ -20,10 +22,16 @@ export interface BeginAttempt {
  * - `failed`: it has lost as many attempts as it may, or was to start before now; it is `failed` now with the error in the
  *   row, and nothing is to be run.
  * - `refused`: `missing` no such row; `stale` the row is a draft, waiting or terminal; `owned` somebody holds a live
- *   lease on it, until `leaseUntil` (epoch milliseconds).
+ *   lease on it, until `leaseUntil`; `early` it is due at `dueAt` only (both epoch milliseconds).
  */
 export type BeginResult =
   | { kind: 'begun'; stored: StoredTask; attempt: number; at: number }
   | { kind: 'cancelled'; stored: StoredTask; at: number; parent?: ParentUpdate }
   | ({ kind: 'failed' } & FailedTask)
-  | { kind: 'refused'; reason: 'missing' | 'stale' | 'owned'; status?: TaskStatus; leaseUntil?: number }
+  | {
+      kind: 'refused'
+      reason: 'missing' | 'stale' | 'owned' | 'early'
+      status?: TaskStatus
+      leaseUntil?: number
+      dueAt?: number
+    }

@@ -23,6 +23,8 @@ export type Intake =
 
 /** How long a row may be missing before its entry is taken for lost. */
 const MISSING_LIMIT_MS = 600_000
+/** A row that is not due is looked at again after this, at the earliest: the store's clock may be behind this one. */
+const EARLY_AGAIN_MS = 20
 /** A live lease is looked at again after this, at the earliest. */
 const OWNED_AGAIN_MS = 100
 
@@ -68,6 +70,7 @@ export class ClaimIntake {
       visibilityTimeoutMs: this.#visibilityOf(claim, handler),
       redelivered: claim.redelivered === true,
       maxDeliveries: ownValue(this.#maxDeliveries, claim.type) ?? this.parts.settings.maxDeliveries,
+      onlyIfDue: this.parts.adapter.capabilities.delayedDispatch,
     })
     return this.#decide(claim, begun)
   }
@@ -108,13 +111,14 @@ export class ClaimIntake {
     return answer({ kind: 'failed' })
   }
 
-  #refused(claim: ClaimedTask, { reason, leaseUntil }: Refused): Intake {
+  #refused(claim: ClaimedTask, { reason, leaseUntil, dueAt = 0 }: Refused): Intake {
     if (reason === 'missing') return this.#missingRow(claim)
     if (reason === 'stale') return answer({ kind: 'success' })
-    // A plain duplicate may go. But if the queue redelivers without saying so, this may be all that is left of a claim
-    // whose worker died, so it has to come back when that worker's lease is over.
-    const mayBeRedelivery = claim.redelivered === undefined && this.parts.adapter.capabilities.brokerSideReclaim
-    if (!mayBeRedelivery) return answer({ kind: 'success' })
+    // The entry that was made for that time is still to come, and this is a second one; or clocks differ.
+    if (reason === 'early') return this.#requeueAfter(Math.max(EARLY_AGAIN_MS, dueAt - this.parts.clock.now()))
+    // Where leases are swept a duplicate may go. Where the queue alone brings tasks back, this may be all that is left of
+    // one whose worker died, or never learned that it had begun: it has to come back when that lease is over.
+    if (!this.parts.adapter.capabilities.brokerSideReclaim) return answer({ kind: 'success' })
     const leaseMs = (leaseUntil ?? 0) - this.parts.clock.now()
     return this.#requeueAfter(Math.max(OWNED_AGAIN_MS, Math.min(leaseMs, this.#visibilityOf(claim, undefined))))
   }

@@ -222,7 +222,8 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#roles.resign(input))
   }
 
-  #begin({ taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries = Infinity }: BeginAttempt): BeginResult {
+  #begin(input: BeginAttempt): BeginResult {
+    const { taskId, workerId, visibilityTimeoutMs, redelivered, maxDeliveries = Infinity, onlyIfDue = false } = input
     const row = this.#rows.get(taskId)
     if (row === undefined) return { kind: 'refused', reason: 'missing' }
     const { status, leaseUntil = 0 } = row
@@ -237,6 +238,8 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     if (this.#tree.cancelOrphan(row, at)) return { kind: 'cancelled', stored: toStoredTask(row), at }
+    const dueAt = row.notBefore ?? 0
+    if (onlyIfDue && status === 'pending' && dueAt > at) return { kind: 'refused', reason: 'early', status, dueAt }
     const failure = failureOf(row, maxDeliveries, at)
     if (failure !== undefined) return { kind: 'failed', ...this.#failUnrun(row, failure, at) }
     const attempt = row.attempts.length + 1
