@@ -209,6 +209,36 @@ describe('a handler that is run again', () => {
     expect(await memory.readSteps(id)).toHaveLength(5)
   })
 
+  it('T16 has recorded now before it takes a step that may be about it', async () => {
+    const memory = new MemoryTaskStore()
+    const order: string[] = []
+    const store = overrideStore(memory, {
+      recordStep: async (input) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        order.push(input.step.key)
+        return memory.recordStep(input)
+      },
+      spawnChild: (input) => {
+        order.push('spawn')
+        return memory.spawnChild(input)
+      },
+    })
+    const { submit, run } = setUp(async (ctx) => void (await ctx.spawnChild('child', ctx.now().getTime())), { store })
+    expect(await run((await submit()).id)).toEqual({ kind: 'success' })
+    expect(order).toEqual(['now#0~0', 'spawn'])
+  })
+
+  it('T16 does not mind that a run was cut off between the records of now and random', async () => {
+    const store = new MemoryTaskStore()
+    const { submit, run, read } = setUp((ctx) => Promise.resolve([ctx.now().getTime() > 0, ctx.random()]), { store })
+    const { id: taskId } = await submit()
+    await store.beginAttempt({ taskId, workerId: 'dead', visibilityTimeoutMs: 0, redelivered: false })
+    const entry = { kind: 'random', name: 'random', index: 1, generation: 0, output: 0.25 }
+    await store.recordStep({ taskId, attempt: 1, step: { key: 'random#0~0', json: JSON.stringify(entry) } })
+    expect(await run(taskId)).toEqual({ kind: 'success' })
+    expect((await read(taskId)).result).toEqual([true, 0.25])
+  })
+
   it('T18 does nothing any more in other branches once it has been suspended', async () => {
     const later = deferred()
     let reached = 0

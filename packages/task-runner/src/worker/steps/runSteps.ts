@@ -108,6 +108,8 @@ export class RunSteps {
   async #settle<T>(step: (next: NextStep) => Promise<StepValue<T>>, next: NextStep): Promise<StepValue<T>> {
     this.#busy++
     try {
+      // A step may be about a value of the background, which has to stand before the step does.
+      if (next.kind === 'live' && this.writer.isBehind) await this.writer.flush()
       const result = await step(next)
       if (result !== undefined && !this.run.isCutOff) this.#assertAlive()
       return result

@@ -33,6 +33,11 @@ export class StepWriter {
     this.#background.add(writing)
   }
 
+  /** Whether something in the background has yet to be recorded, or could not be. */
+  get isBehind(): boolean {
+    return this.#background.size > 0 || this.#trouble !== undefined
+  }
+
   /** Resolves when nothing is left in the background. Rejects if something could not be recorded. */
   async flush(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background)
