@@ -11,6 +11,7 @@ import { extendAttempts } from '../scripts/extendAttempts.js'
 import { finishAttempt } from '../scripts/finishAttempt.js'
 import { leadRole } from '../scripts/leadRole.js'
 import { findOrphaned } from '../scripts/findOrphaned.js'
+import { markEnqueued } from '../scripts/markEnqueued.js'
 import { readRows } from '../scripts/readRows.js'
 import { readSteps } from '../scripts/readSteps.js'
 import { recordStep } from '../scripts/recordStep.js'
@@ -47,9 +48,7 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
   spawnChild: (input) => spawnChild(connection, keys, NO_GROUP, input),
   recordStep: (input) => recordStep(connection, keys, input),
   readSteps: (taskId) => readSteps(connection, keys, taskId),
-  markEnqueued: async (taskId) => {
-    await connection.send('markEnqueued', ['ZREM', keys.unqueued, taskId])
-  },
+  markEnqueued: (taskId, attempts) => markEnqueued(connection, keys, taskId, attempts),
   findUnqueued: (query) => findUnqueued(connection, keys, query),
   expireAttempts: async ({ limit }) => {
     const expired = await expireAttempts(connection, keys, limit)

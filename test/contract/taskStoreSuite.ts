@@ -611,12 +611,12 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         const [draft, pending, other] = [await rowIn('draft'), await rowIn('pending'), await rowIn('pending')]
         await pass(5)
         expect((await unqueued()).sort()).toEqual([pending, other].sort())
-        await store.markEnqueued(pending)
+        await store.markEnqueued(pending, 0)
         expect(await unqueued()).toEqual([other])
         await store.start({ taskId: draft })
         await pass(5)
         expect(await unqueued()).toEqual([other, draft])
-        await store.markEnqueued('nobody')
+        await store.markEnqueued('nobody', 0)
       })
 
       it('goes with the pending status', async () => {
@@ -633,11 +633,16 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         ['a release', { kind: 'released' }],
       ])('is on again after %s', async (_, outcome) => {
         const id = await rowIn('pending')
-        await store.markEnqueued(id)
+        await store.markEnqueued(id, 0)
         await begun(id)
         await finish(id, outcome)
         await pass(5)
         expect(await unqueued()).toEqual([id])
+        // Whoever queued it before its attempt comes late with the news.
+        await store.markEnqueued(id, 0)
+        expect(await unqueued()).toEqual([id])
+        await store.markEnqueued(id, 1)
+        expect(await unqueued()).toEqual([])
       })
 
       it('is found oldest first, up to a limit, and only if it is old enough', async () => {

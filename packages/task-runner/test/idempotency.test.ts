@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { MemoryTaskStore, type TaskStore } from '../src/index.js'
+import { InProcessQueueAdapter, MemoryTaskStore, type TaskStore } from '../src/index.js'
 import { FakeQueueAdapter } from './support/fakeQueueAdapter.js'
 import { overrideStore } from './support/overrideStore.js'
 import { setUpCore } from './support/setUpCore.js'
@@ -50,6 +50,17 @@ describe('an idempotency key', () => {
     const tasks = await Promise.all(Array.from({ length: 10 }, () => submit({ idempotencyKey: 'k' })))
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(1)
     expect(adapter.enqueued).toHaveLength(1)
+  })
+
+  it('holds beyond the process where the rows do', async () => {
+    const store = new MemoryTaskStore()
+    const ids: string[] = []
+    for (let restart = 0; restart < 2; restart++) {
+      const { core, submit } = setUpCore({ store, queueAdapter: new InProcessQueueAdapter() })
+      ids.push((await submit({ idempotencyKey: 'k' })).id)
+      await core[Symbol.asyncDispose]()
+    }
+    expect(new Set(ids).size).toBe(1)
   })
 
   it('is the key of the lease, as long as there is no submitter', async () => {

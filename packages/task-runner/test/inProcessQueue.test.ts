@@ -53,6 +53,30 @@ describe('InProcessQueueAdapter', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  it('knows which tasks it holds: waiting, parked and claimed ones, however many entries they have', async () => {
+    using adapter = new InProcessQueueAdapter()
+    expect(adapter.holds('a')).toBe(false)
+    await adapter.enqueue(entry('a'))
+    await adapter.enqueue(entry('a'))
+    await adapter.enqueue(entry('later', { notBefore: new Date(Date.now() + 60_000) }))
+    const held: boolean[] = []
+    const done = deferred()
+    adapter.subscribe(
+      subscription({
+        concurrency: 1,
+        onClaim: ({ taskId, deliveryCount }) => {
+          held.push(adapter.holds(taskId))
+          if (deliveryCount === 1 && held.length === 1) return Promise.resolve({ kind: 'requeue' })
+          if (held.length === 3) setImmediate(() => done.resolve())
+          return Promise.resolve(SUCCESS)
+        },
+      }),
+    )
+    await done.promise
+    expect(held).toEqual([true, true, true])
+    expect([adapter.holds('a'), adapter.holds('later')]).toEqual([false, true])
+  })
+
   it('Q38 forgets leases that have ended', () => {
     vi.useFakeTimers()
     const leases = new IdempotencyLeases(1_000)

@@ -110,6 +110,48 @@ describe('a task whose entry never reached the queue', () => {
     expect(enqueue).toHaveBeenCalledTimes(ids.length)
   })
 
+  it('is found where the queue has no memory, though nobody was told that its row stands', async () => {
+    const { store: memory, pass } = storeWithClock()
+    let looks = 0
+    let isLosing = true
+    const store = overrideStore(memory, {
+      findUnqueued: (query) => (looks++, memory.findUnqueued(query)),
+      create: async (input) => {
+        const result = await memory.create(input)
+        if (isLosing) throw new Error('the answer was lost')
+        return result
+      },
+    })
+    const setup = { store, queueAdapter: new InProcessQueueAdapter(), reconcilerIntervalMs: 10 }
+    const { submit, register } = setUpCore(setup)
+    await until(() => looks > 0)
+    await expect(submit()).rejects.toThrow('the answer was lost')
+    isLosing = false
+    const { id: healthy } = await submit()
+    pass(OLD_MS)
+    await until(() => looks > 1)
+    const seen: string[] = []
+    register(({ taskId }) => Promise.resolve(seen.push(taskId)))
+    await until(() => seen.length === 2)
+    expect(seen).toContain(healthy)
+    expect(new Set(seen).size).toBe(2)
+  })
+
+  it('T30 is not looked for in front of a queue without memory as long as all is well', async () => {
+    let looks = 0
+    let turns = 0
+    const memory = new MemoryTaskStore()
+    const store = overrideStore(memory, {
+      findUnqueued: (query) => (looks++, memory.findUnqueued(query)),
+      expireAttempts: (query) => (turns++, memory.expireAttempts(query)),
+    })
+    const queueAdapter = new InProcessQueueAdapter()
+    const { submit } = setUpCore({ store, queueAdapter, reconcilerIntervalMs: 5, sweepIntervalMs: 5 })
+    await submit()
+    await until(() => turns > 10)
+    expect(looks).toBe(1)
+  })
+
   it('is kept in mind where the queue has no memory', async () => {
     const queueAdapter = new FakeQueueAdapter({ persistent: false })
     const { adapter, submit } = setUpCore({ queueAdapter, reconcilerIntervalMs: 10 })

@@ -32,8 +32,9 @@ const WORKERS = ['u', 'v', 'w']
 const STEPS = ['now#0~0', 'sleep 5#0~0', 'fetch GET x#0~0']
 
 const isTime = (key: string): boolean =>
-  ['at', 'dueAt', 'leaseUntil', 'notBefore', 'startBefore', 'submittedAt', 'terminalAt', 'visibilityDeadline'].includes(key) ||
-  ['startedAt', 'finishedAt', 'updatedAt'].includes(key)
+  ['at', 'dueAt', 'leaseUntil', 'notBefore', 'startBefore', 'submittedAt', 'terminalAt', 'visibilityDeadline'].includes(
+    key,
+  ) || ['startedAt', 'finishedAt', 'updatedAt'].includes(key)
 
 /** What a store answered, with times replaced by the fact that they are there. */
 export const told = (answer: unknown): unknown =>
@@ -214,8 +215,11 @@ const expireTasks = fc.constant(
   }),
 )
 
-const mark = anyId.map((id) =>
-  step('mark', { id }, async (side) => told(await side.store.markEnqueued(await idOf(side, id)))),
+const mark = fc.record({ id: anyId, age: anyAge }).map(({ id, age }) =>
+  step('mark', { id, age }, async (side) => {
+    const taskId = await idOf(side, id)
+    return told(await side.store.markEnqueued(taskId, await attemptOf(side, taskId, age)))
+  }),
 )
 
 const unqueued = fc.constant(step('unqueued', {}, (side) => unqueuedIn(side)))

@@ -50,6 +50,8 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   readonly #leases: IdempotencyLeases
   readonly #types = new Map<string, TypeQueue>()
   readonly #parked = new DueQueue<symbol, QueueEntry>()
+  /** How many entries of a task there are, waiting, parked or claimed. */
+  readonly #held = new Map<string, number>()
   readonly #workers = new Set<WorkerSlots>()
   #cancelTimer: (() => void) | undefined
   #timerDue = Infinity
@@ -72,8 +74,13 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   public enqueue(input: EnqueueInput): Promise<void> {
     return this.#step(() => {
       const { taskId, type, handlerVersion, notBefore, tags } = checkQueueInput.enqueue(input)
+      this.#held.set(taskId, (this.#held.get(taskId) ?? 0) + 1)
       this.#add({ taskId, type, version: handlerVersion, tags, deliveries: 0, rejections: 0 }, notBefore)
     })
+  }
+
+  public holds(taskId: string): boolean {
+    return this.#held.has(taskId)
   }
 
   public subscribe(subscription: WorkerSubscription): Disposable & AsyncDisposable {
@@ -114,6 +121,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     this.#isDisposed = true
     this.#cancelTimer?.()
     this.#parked.clear()
+    this.#held.clear()
     for (const worker of this.#workers) worker.stop()
   }
 
@@ -181,6 +189,12 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     if (nextDue !== undefined) this.#armFor(nextDue)
   }
 
+  #letGo({ taskId }: QueueEntry): void {
+    const others = (this.#held.get(taskId) ?? 1) - 1
+    if (others > 0) this.#held.set(taskId, others)
+    else this.#held.delete(taskId)
+  }
+
   #settle(entry: QueueEntry, outcome: ClaimOutcome | undefined): void {
     const queue = this.#queueOf(entry.type)
     const wasFull = queue.isFull
@@ -192,7 +206,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
       } else if (outcome.kind === 'requeue') {
         entry.rejections = 0
         this.#add(entry, outcome.notBefore)
-      }
+      } else this.#letGo(entry)
     }
     if (wasFull) queue.wakeAll()
     this.#forgetIfIdle(queue)

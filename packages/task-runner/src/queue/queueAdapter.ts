@@ -108,6 +108,11 @@ export interface QueueAdapter extends Disposable {
   readonly idempotencyTtlSec?: number
   /** Answers the id of the task that holds the key: the proposed one for the first proposer. */
   acquireIdempotencyLease?(input: IdempotencyLeaseInput): Promise<string>
+  /**
+   * For a queue that ends with its process: whether it has an entry of the task, waiting, parked or claimed. Without it
+   * pending tasks may get a second entry after trouble, which does no harm but takes room.
+   */
+  holds?(taskId: string): boolean
   /** The steps that this adapter and that store can take as one, or nothing if they do not share a broker. */
   joint?(store: TaskStore): JointSteps | undefined
   /** Stops everything and waits until every open claim has been settled or handed back. */

@@ -35,7 +35,7 @@ export class LeaseSweep implements MaintenanceJob {
       task.attempts.at(-1)?.finishedAt ?? task.terminalAt ?? new Date(this.parts.clock.now()).toISOString(),
     )
     this.parts.updates.status(task.type, task.id, task.status, at, cancelReason)
-    if (task.status === 'pending') return this.parts.dispatcher.tryDispatch(task)
+    if (task.status === 'pending') return this.parts.dispatcher.tryDispatch(task, task.attempts.length)
     this.parts.telemetry.emit('onTaskCancelled', { taskId: task.id, type: task.type })
     if (openChildren !== undefined) await this.parts.reapOrphans(task.id, 'cancelled')
     await tellParent(this.parts, { taskId: task.id, status: 'cancelled', at }, parent)

@@ -130,7 +130,7 @@ export class Submission {
     if (parentType !== undefined) this.parts.updates.spawnedChild(parentType, create.parentTaskId ?? '', taskId, at)
     this.#announce(task, at, create.payloadJson)
     if (this.parts.joint === undefined && task.status === 'pending') {
-      await this.parts.dispatcher.dispatch(task, create.notBefore)
+      await this.parts.dispatcher.dispatch(task, 0, create.notBefore)
     }
     return presentTask({ task })
   }
@@ -141,7 +141,7 @@ export class Submission {
     if (result.kind === 'refused') return result
     const { task } = result.stored
     this.#announce(task, result.at, input.payload === undefined ? undefined : input.payload.json)
-    if (joint === undefined) await dispatcher.dispatch(task, dueOf(task))
+    if (joint === undefined) await dispatcher.dispatch(task, 0, dueOf(task))
     return result
   }
 

@@ -36,6 +36,7 @@ import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
 import type { TaskRunnerCoreDeps } from './taskRunnerCoreDeps.js'
 import { coreSettings, type TaskRunnerCoreOptions } from './taskRunnerCoreOptions.js'
 import { TaskWatches } from './taskWatches.js'
+import { Trouble, watchRejections } from './trouble.js'
 import { Updates } from './updates.js'
 import type { WaitForOptions } from './waitForOptions.js'
 import { waitForTask } from './waitForTask.js'
@@ -77,16 +78,17 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       distributed,
     })
     const report = createErrorReporter(telemetry)
+    const trouble = new Trouble(clock)
     checkCapabilities(this, { blobStore, bus, how: settings.capabilityCheck, report })
     this.#parts = {
       injector,
       blobStore,
-      store,
+      store: persistent ? store : watchRejections(store, trouble),
       adapter,
       joint: adapter.joint?.(store),
       telemetry,
       updates: new Updates(bus, report, clock),
-      dispatcher: new Dispatcher(adapter, store, report),
+      dispatcher: new Dispatcher(adapter, store, report, trouble),
       registry: this.#registry,
       reapOrphans: (parentId, status) => this.#cancellation.reap(parentId, status),
       settings,
@@ -109,7 +111,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     this.#maintenance.add(new OrphanSweep(this.#parts))
     this.#maintenance.add(new RetentionSweep(this.#parts))
     if (this.#parts.joint !== undefined) return
-    this.#maintenance.add(new Reconciler(this.#parts))
+    this.#maintenance.add(new Reconciler(this.#parts, trouble))
     if (!brokerSideReclaim) this.#maintenance.add(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))
   }
 

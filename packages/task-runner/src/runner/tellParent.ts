@@ -27,7 +27,8 @@ export const tellParent = async (
   if (joint !== undefined) return
   try {
     const stored = await store.get(parent.taskId)
-    if (stored?.task.status === 'pending') await dispatcher.dispatch(stored.task)
+    if (stored?.task.status !== 'pending') return
+    await dispatcher.dispatch(stored.task, stored.task.attempts.length)
   } catch (error) {
     report('wake', error)
   }

@@ -57,8 +57,11 @@ export interface TaskStore {
   /** All recorded steps of a task, in no particular order. */
   readSteps(taskId: string): Promise<RecordedStep[]>
 
-  /** Takes the mark "not yet enqueued" off a pending row. */
-  markEnqueued(taskId: string): Promise<void>
+  /**
+   * Takes the mark "not yet enqueued" off a pending row, if it has had exactly so many attempts: a row that has come
+   * back to pending since its entry was made needs another one.
+   */
+  markEnqueued(taskId: string, attempts: number): Promise<void>
   /** Pending rows that have carried the mark for longer than `olderThanMs`, oldest first. */
   findUnqueued(query: { olderThanMs: number; limit: number }): Promise<StoredTask[]>
   /**

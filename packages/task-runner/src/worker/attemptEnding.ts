@@ -45,7 +45,7 @@ export class AttemptEnding {
       case 'waiting':
         return SUSPENDED
       default:
-        return this.#runAgain(task, outcome, result)
+        return this.#runAgain(run, task, outcome, result)
     }
   }
 
@@ -58,10 +58,15 @@ export class AttemptEnding {
     return SUCCESS
   }
 
-  async #runAgain(task: RunnableTask, outcome: AttemptOutcome, { notBefore }: Finished): Promise<ClaimOutcome> {
+  async #runAgain(
+    { attempt }: Run,
+    task: RunnableTask,
+    outcome: AttemptOutcome,
+    { notBefore }: Finished,
+  ): Promise<ClaimOutcome> {
     const { joint, dispatcher } = this.parts
     if (outcome.kind !== 'released') {
-      if (joint === undefined) await dispatcher.tryDispatch(task, notBefore)
+      if (joint === undefined) await dispatcher.tryDispatch(task, attempt, notBefore)
       return outcome.kind === 'failed' ? FAILED : SUSPENDED
     }
     // A joint step has put the entry back already. Otherwise the queue does, and until it has, the row stays marked.

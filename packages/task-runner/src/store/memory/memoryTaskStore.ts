@@ -167,8 +167,10 @@ export class MemoryTaskStore implements TaskStore {
     return this.#step(() => this.#tree.steps(taskId))
   }
 
-  public markEnqueued(taskId: string): Promise<void> {
-    return this.#step(() => this.#rows.unmark(taskId))
+  public markEnqueued(taskId: string, attempts: number): Promise<void> {
+    return this.#step(() => {
+      if (this.#rows.get(taskId)?.attempts.length === attempts) this.#rows.unmark(taskId)
+    })
   }
 
   public findUnqueued({ olderThanMs, limit }: { olderThanMs: number; limit: number }): Promise<StoredTask[]> {

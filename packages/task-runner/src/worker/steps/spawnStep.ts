@@ -55,5 +55,5 @@ const announce = async ({ parts, run }: RunSteps, child: CreateTask, at: number)
     })
   }
   // The child stands; if the queue refuses it now, it gets its entry later.
-  if (joint === undefined) await dispatcher.tryDispatch(taskFromCreate(child, at))
+  if (joint === undefined) await dispatcher.tryDispatch(taskFromCreate(child, at), 0)
 }
