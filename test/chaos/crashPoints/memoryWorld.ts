@@ -1,0 +1,125 @@
+import { InMemoryBlobStore } from '@furystack/blob-store'
+import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
+import { createInjector } from '@furystack/inject'
+import {
+  type CreateTask,
+  InProcessQueueAdapter,
+  isTerminalStatus,
+  MemoryTaskStore,
+  type StoredTask,
+  TaskRunnerCore,
+  TaskRunnerTelemetry,
+  type TaskStore,
+} from '@furystack/task-runner'
+
+import { virtualLanePort } from '../../../src/testing/index.js'
+import { type Link, overLink } from '../../support/link.js'
+import { virtualQueueAdapter } from '../../support/virtualQueueAdapter.js'
+import type { LogLine, Outcome, Scenario, Stage } from './scenario.js'
+
+/** Whether the queue ends with its process, or outlives it as a broker does. */
+export type QueueKind = 'in the process' | 'of its own'
+
+/** Rows that outlive processes, and the processes that come and go on them. */
+export interface MemoryWorld {
+  readonly log: LogLine[]
+  /** Starts a process whose store and queue are reached over the link. */
+  start(link: Link, isFirst?: boolean): Stage
+  rows(): Promise<StoredTask[]>
+  isOver(): Promise<boolean>
+  outcome(): Promise<Outcome>
+  /** What is left where nothing should be. */
+  leftovers(): Promise<string[]>
+}
+
+/** A store that knows the ids of its rows. */
+const knowingIds = (store: TaskStore, ids: Set<string>): TaskStore => {
+  const noting =
+    <I, R>(create: (input: I) => Promise<R>, made: (input: I) => CreateTask) =>
+    (input: I): Promise<R> => {
+      ids.add(made(input).id)
+      return create(input)
+    }
+  return new Proxy(store, {
+    get(of, key): unknown {
+      if (key === 'create')
+        return noting(
+          (input: CreateTask) => of.create(input),
+          (input) => input,
+        )
+      if (key === 'spawnChild')
+        return noting(
+          (input: Parameters<TaskStore['spawnChild']>[0]) => of.spawnChild(input),
+          (input) => input.child,
+        )
+      const member: unknown = Reflect.get(of, key, of)
+      return typeof member === 'function' ? (member.bind(of) as unknown) : member
+    },
+  })
+}
+
+export const memoryWorld = (queue: QueueKind, scenario: Pick<Scenario, 'handlers'>): MemoryWorld => {
+  const ids = new Set<string>()
+  const store = knowingIds(new MemoryTaskStore(), ids)
+  const lanes = virtualLanePort()
+  const bus = new InProcessCrossNodeBus()
+  const log: LogLine[] = []
+
+  const rows = async (): Promise<StoredTask[]> =>
+    (await store.getMany([...ids])).flatMap((row) => (row === undefined ? [] : [row]))
+
+  return {
+    log,
+    start: (link, isFirst = false) => {
+      const queueAdapter = queue === 'of its own' ? virtualQueueAdapter(lanes, link) : new InProcessQueueAdapter()
+      const runner = new TaskRunnerCore(
+        {
+          injector: createInjector(),
+          bus,
+          blobStore: new InMemoryBlobStore(),
+          store: overLink(store, link),
+          telemetry: new TaskRunnerTelemetry(),
+          queueAdapter,
+        },
+        { capabilityCheck: 'off', reconcilerIntervalMs: 5_000, parkSleepsAfterMs: 50 },
+      )
+      const write = (line: LogLine): void => {
+        if (!link.isDead) log.push(line)
+      }
+      const stage: Stage = {
+        runner,
+        log: write,
+        isFirst,
+        work: (concurrency = 1) =>
+          runner.registerWorker({
+            name: 'worker',
+            handlers: scenario.handlers({ log: write, isFirst }),
+            concurrency,
+            tags: [],
+            compatibleVersions: {},
+          }),
+        dispose: async () => {
+          await runner[Symbol.asyncDispose]()
+          await queueAdapter[Symbol.asyncDispose]?.()
+        },
+      }
+      return stage
+    },
+    rows,
+    isOver: async () => (await rows()).every(({ task }) => isTerminalStatus(task.status)),
+    outcome: async () => ({ rows: await rows(), log }),
+    leftovers: async () => {
+      const marked = await store.findUnqueued({ olderThanMs: 0, limit: 100 })
+      const known: string[] = []
+      lanes.knownLanes().subscribe((found) => {
+        for (const lane of found) if (lanes.length(lane) > 0) known.push(`an entry in ${lane.name}`)
+      })
+      return [
+        ...known,
+        ...marked.map(({ task }) => `the mark of ${task.id}`),
+        ...lanes.parked().map(() => 'a parked entry'),
+        ...lanes.pending().map(() => 'a pending entry'),
+      ]
+    },
+  }
+}
