@@ -4,12 +4,14 @@ import type { TaskRunner } from '../runner/taskRunner.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import type { Task } from '../task/task.js'
 import { longTimeout } from '../time/longTimeout.js'
+import type { ClockDriver } from './clockDriver.js'
+import { driverOf } from './driverOf.js'
 
 /** What {@link runTaskToCompletion} takes. */
 export interface RunTaskToCompletionOptions {
   runner: Pick<TaskRunner, 'get'>
   taskId: string
-  /** Milliseconds, at least 0. @default 10_000 */
+  /** Milliseconds of real time, at least 0. @default 10_000 */
   timeoutMs?: number
   /** Milliseconds between two looks at the row, at least 1. @default 50 */
   pollIntervalMs?: number
@@ -17,7 +19,8 @@ export interface RunTaskToCompletionOptions {
 
 /**
  * Looks at a task until it has ended, and resolves with its row, however it ended. Rejects with a `WaitTimeoutError` that
- * names the task, the time and the last status. It asks for nothing but rows, so it works whatever the bus does.
+ * names the task, the time and the last status. It asks for nothing but rows, so it works whatever the bus does. Virtual
+ * time it moves on, from one thing that is due to the next.
  *
  * @example
  * const task = await runTaskToCompletion({ runner, taskId })
@@ -27,6 +30,8 @@ export const runTaskToCompletion = async (options: RunTaskToCompletionOptions): 
   const { runner, taskId, timeoutMs = 10_000, pollIntervalMs = 50 } = options
   checkNumber('timeoutMs', timeoutMs, { min: 0, infinity: 'no limit' })
   checkNumber('pollIntervalMs', pollIntervalMs, { min: 1 })
+  const driver = driverOf.get(runner)
+  if (driver !== undefined) return runVirtually(driver, runner, taskId, timeoutMs)
   const endsAt = performance.now() + timeoutMs
   for (;;) {
     const task = await runner.get(taskId)
@@ -35,4 +40,19 @@ export const runTaskToCompletion = async (options: RunTaskToCompletionOptions): 
     if (leftMs <= 0) throw new WaitTimeoutError(taskId, timeoutMs, task?.status)
     await new Promise<void>((resolve) => longTimeout(resolve, Math.min(pollIntervalMs, leftMs), { keepAlive: true }))
   }
+}
+
+const runVirtually = async (
+  driver: ClockDriver,
+  runner: Pick<TaskRunner, 'get'>,
+  taskId: string,
+  timeoutMs: number,
+): Promise<Task> => {
+  let task: Task | undefined
+  const hasEnded = await driver.runUntil(async () => {
+    task = await runner.get(taskId)
+    return task !== undefined && isTerminalStatus(task.status)
+  }, timeoutMs)
+  if (!hasEnded || task === undefined) throw new WaitTimeoutError(taskId, timeoutMs, task?.status)
+  return task
 }

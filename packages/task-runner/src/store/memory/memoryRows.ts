@@ -57,6 +57,12 @@ export class MemoryRows {
     return this.#leases.takeDue(now)
   }
 
+  /** When the first lease or deadline is over. */
+  get nextDue(): number | undefined {
+    const [lease, deadline] = [this.#leases.nextDue, this.#deadlines.nextDue]
+    return lease === undefined || deadline === undefined ? (lease ?? deadline) : Math.min(lease, deadline)
+  }
+
   unmark(taskId: string): void {
     this.#unqueuedSince.delete(taskId)
   }

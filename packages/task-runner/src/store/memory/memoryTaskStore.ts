@@ -65,6 +65,11 @@ export class MemoryTaskStore implements TaskStore {
     this.#now = now
   }
 
+  /** When the next lease ends, or the time of a task to begin, in epoch milliseconds: whatever sweeps look for. */
+  get nextDue(): number | undefined {
+    return this.#rows.nextDue
+  }
+
   public create(input: CreateTask): Promise<CreateResult> {
     return this.#step(() => this.#creation.create(input, this.#now()))
   }
