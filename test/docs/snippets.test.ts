@@ -12,11 +12,14 @@ import { redisUrl } from '../support/redis.js'
 
 /**
  * Every `ts` block of the documents is compiled under plain `strict`; those of the README are run too. What a block takes
- * for granted stands in an HTML comment before it: `<!-- given: declare const user: string -->`.
+ * for granted stands in an HTML comment before it: `<!-- given: declare const user: string -->`. One that says there what
+ * it prints is run as well: `<!-- prints: done -->`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const work = join(root, '.snippets')
 const run = promisify(execFile)
+
+const SNIPPET = /(?:^<!-- given:([^]*?)-->\n+)?(?:^<!-- prints:([^]*?)-->\n+)?^```ts\n([^]*?)^```$/gm
 
 const documents = [
   'README.md',
@@ -25,13 +28,12 @@ const documents = [
 ].filter((path) => path.endsWith('.md'))
 
 const snippets = documents.flatMap((document) =>
-  [...readFileSync(join(root, document), 'utf8').matchAll(/(?:^<!-- given:([^]*?)-->\n+)?^```ts\n([^]*?)^```$/gm)].map(
-    (match, index) => ({
-      document,
-      name: `${document.replaceAll(/\W+/g, '-')}-${String(index + 1)}`,
-      code: `${match[1] ?? ''}\n${match[2] ?? ''}`,
-    }),
-  ),
+  [...readFileSync(join(root, document), 'utf8').matchAll(SNIPPET)].map((match, index) => ({
+    document,
+    name: `${document.replaceAll(/\W+/g, '-')}-${String(index + 1)}`,
+    code: `${match[1] ?? ''}\n${match[3] ?? ''}`,
+    prints: match[2]?.trim(),
+  })),
 )
 
 beforeAll(async () => {
@@ -71,4 +73,14 @@ describe('the snippets of the documents', () => {
     })
     expect(stdout).toMatch(/pending/)
   })
+
+  it('print what they say', async () => {
+    const printing = snippets.filter(({ prints }) => prints !== undefined)
+    // In one process, one after the other.
+    const main = join(work, 'printing.ts')
+    await writeFile(main, printing.map(({ name }) => `await import('./${name}.ts')\n`).join(''))
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', main], { cwd: root, timeout: 30_000 })
+    expect(stdout.trim().split('\n')).toEqual(printing.map(({ prints }) => prints))
+    expect(printing.length).toBeGreaterThan(0)
+  }, 60_000)
 })
