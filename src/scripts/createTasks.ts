@@ -44,7 +44,7 @@ const script = defineScript(
 local root = KEYS[1]
 local group, withEntry = unpack(ARGV, 1, 2)
 
-local tasks, holders, parents, streams, at = {}, {}, {}, {}, 3
+local tasks, made, parents, streams, at = {}, {}, {}, {}, 3
 for i = 1, (#KEYS - 1) / 2 do
   local stream, lease = KEYS[2 * i], KEYS[2 * i + 1]
   if not streams[stream] then
@@ -54,8 +54,9 @@ for i = 1, (#KEYS - 1) / 2 do
   end
   local taskId = ARGV[at + 2]
   if lease ~= stream then
-    taskId = holders[lease] or holderOf(root, lease, ARGV[at + 9] ~= '') or taskId
-    holders[lease] = taskId
+    taskId = made[lease] or holderOf(root, lease, ARGV[at + 9] ~= '') or taskId
+    -- Only what this call makes is remembered: whether the key may be taken from another is asked by each task for itself.
+    if redis.call('EXISTS', root .. 'row:' .. taskId) == 0 then made[lease] = taskId end
   end
   local parent = ARGV[at + 7]
   if parent ~= '' and not parents[parent] and redis.call('EXISTS', root .. 'row:' .. taskId) == 0 then

@@ -287,6 +287,16 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
         const [a, b, c] = await runner.submitMany([again, again, options()])
         expect(a!.id).not.toBe(first.id)
         expect([b!.id, c!.id]).toEqual([a!.id, a!.id])
+        await runner.cancel(a!.id)
+        // Each asks for itself, in a list and at the same time.
+        const [old, next, same] = await runner.submitMany([options(), again, options()])
+        expect(old!.id).toBe(a!.id)
+        expect(next!.id).not.toBe(a!.id)
+        expect(same!.id).toBe(next!.id)
+        await runner.cancel(next!.id)
+        const both = await Promise.all([runner.submit(options()), runner.submit(again)])
+        expect(both[1].id).not.toBe(next!.id)
+        expect([next!.id, both[1].id]).toContain(both[0].id)
       })
 
       it('T47 refuses a key with two payloads, and writes nothing', async () => {
