@@ -1,23 +1,23 @@
 import { InMemoryBlobStore } from '@furystack/blob-store'
-import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
+import { type CrossNodeBus, InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
+import { RedisCrossNodeBus } from '@furystack/redis-cross-node-bus'
 import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack/task-runner'
 
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 
-/** Each runner has connections of its own; one bus between them stands for a bus between processes. */
+/** Each runner has connections of its own, and a bus of its own unless one stands for a bus between processes. */
 const makeRunners = async (
   count: number,
   more: Partial<RedisTaskRunnerOptions> = {},
-  store?: TaskStore,
+  elsewhere?: { store: TaskStore; bus: CrossNodeBus },
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
   const client = await connectClient({ onFinished: (close) => closers.push(close) })
   const injector = createInjector()
-  const bus = new InProcessCrossNodeBus()
-  const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry: new TaskRunnerTelemetry(), store }
+  const telemetry = new TaskRunnerTelemetry()
   const options = {
     client,
     serviceName: 'test',
@@ -26,12 +26,19 @@ const makeRunners = async (
     expiryIntervalMs: 50,
     ...more,
   }
-  const runners = Array.from({ length: count }, () => new RedisTaskRunner(parts, options))
+  const buses = Array.from(
+    { length: count },
+    () => elsewhere?.bus ?? new RedisCrossNodeBus({ client, serviceName: 'test', topicPrefix: options.topicPrefix }),
+  )
+  const runners = buses.map((bus) => {
+    const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry, store: elsewhere?.store }
+    return new RedisTaskRunner(parts, options)
+  })
   return {
     runners,
     dispose: async () => {
       await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
-      bus[Symbol.dispose]()
+      for (const bus of buses) await bus[Symbol.asyncDispose]?.()
       await injector[Symbol.asyncDispose]()
       for (const close of closers) close()
     },
@@ -42,5 +49,5 @@ runnerSuite('RedisTaskRunner', (count, options) => makeRunners(count, options))
 
 // A store of the user's own: row and entry are two steps then.
 runnerSuite('RedisTaskRunner with rows elsewhere', (count, options) =>
-  makeRunners(count, options, new MemoryTaskStore()),
+  makeRunners(count, options, { store: new MemoryTaskStore(), bus: new InProcessCrossNodeBus() }),
 )

@@ -1,5 +1,7 @@
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
-import { createInjector, type Injector } from '@furystack/inject'
+import { CrossNodeBus, defineInProcessCrossNodeBus } from '@furystack/cross-node-bus'
+import { createInjector, type Injector, type ServiceFactory } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import {
   type AnyTaskHandlerDescriptor,
   TaskRunner,
@@ -32,12 +34,23 @@ export interface ServiceOptions extends Partial<RedisTaskRunnerOptions> {
   readonly prefix?: string
   readonly url?: string
   readonly major?: 5 | 6
+  /** Whether updates and requests to cancel reach other services with the same prefix. */
+  readonly hasBus?: boolean
 }
 
 /** Starts a service that ends with its test. */
-export const startService = async ({ prefix, url, major, ...options }: ServiceOptions = {}): Promise<Service> => {
+export const startService = async ({
+  prefix = uniquePrefix('service'),
+  url,
+  major,
+  hasBus = false,
+  ...options
+}: ServiceOptions = {}): Promise<Service> => {
   const client = await connectClient({ ...(url && { url }), ...(major && { major }) })
-  return { client, ...serviceOn(client, prefix ?? uniquePrefix('service'), options) }
+  const bus = hasBus
+    ? defineRedisCrossNodeBusAdapter({ client, serviceName: 'test', topicPrefix: prefix })
+    : defineInProcessCrossNodeBus()
+  return { client, ...serviceOn(client, prefix, options, bus) }
 }
 
 /** A service over a client of any kind, which ends with its test. */
@@ -45,12 +58,14 @@ export const serviceOn = (
   client: AnyRedisClient,
   topicPrefix: string,
   options: Partial<RedisTaskRunnerOptions> = {},
+  bus: ServiceFactory<CrossNodeBus> = defineInProcessCrossNodeBus(),
 ): ServiceOnClient => {
   const injector = createInjector()
+  injector.bind(CrossNodeBus, bus)
   injector.bind(BlobStore, () => new InMemoryBlobStore())
   injector.bind(
     TaskRunner,
-    // Several of these share one Redis, with updates that stay in their own process.
+    // Several of these share one Redis, mostly with updates that stay in their own process.
     defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix, capabilityCheck: 'off', ...options }),
   )
   const troubles: ServiceOnClient['troubles'] = []

@@ -1,19 +1,22 @@
 import { setTimeout } from 'node:timers/promises'
 
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
+import { CrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import { defineTaskHandler, TaskRunner } from '@furystack/task-runner'
 import { createClient } from 'redis'
 
 import { defineRedisTaskRunner } from '../../src/index.js'
 
 /** A worker process for tests; see workerProcess. */
-const { url, prefix, concurrency, options, tags } = JSON.parse(process.argv[2] ?? '{}') as {
+const { url, prefix, concurrency, options, tags, hasBus } = JSON.parse(process.argv[2] ?? '{}') as {
   url: string
   prefix: string
   concurrency: number
   options?: object
   tags?: string[]
+  hasBus?: boolean
 }
 
 const tell = (message: object): void => {
@@ -55,6 +58,9 @@ client.on('error', () => undefined)
 await client.connect()
 const injector = createInjector()
 injector.bind(BlobStore, () => new InMemoryBlobStore())
+if (hasBus) {
+  injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter({ client, serviceName: 'test', topicPrefix: prefix }))
+}
 injector.bind(
   TaskRunner,
   defineRedisTaskRunner({

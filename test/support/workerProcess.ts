@@ -13,6 +13,8 @@ export interface WorkerProcessOptions {
   readonly options?: Record<string, unknown>
   readonly tags?: string[]
   readonly url?: string
+  /** Whether it shares a bus with other services of the prefix. */
+  readonly hasBus?: boolean
 }
 
 /** A worker in a process of its own, with the handlers of workerMain. */
