@@ -10,7 +10,8 @@ const CHILDREN = 500
 
 /**
  * Removes a failed task with all that belongs to it, and frees its idempotency key; or an entry that was set aside. Its
- * children are due for removal by that. A task with more of them than one call passes on is itself left to removeExpired.
+ * children are due for removal by that. A task with open children, or with more of them than one call passes on, is itself
+ * left to removeExpired.
  *
  * KEYS: 1 root, 2 the row, 3 the entries that were set aside. ARGV: id. Returns: 1 or 0 (it was no dead letter).
  */
@@ -21,7 +22,7 @@ const script = defineScript(
     deadLettersLua +
     `
 local root, row, id = KEYS[1], KEYS[2], ARGV[1]
-local status, kind, reason, key = unpack(redis.call('HMGET', row, 's', 't', 'dr', 'k'))
+local status, kind, reason, key, open = unpack(redis.call('HMGET', row, 's', 't', 'dr', 'k', 'oc'))
 if status then
   if status ~= 'failed' then return 0 end
   unbury(root, deadLetterOf(reason), kind, id)
@@ -30,7 +31,7 @@ if status then
     if redis.call('GET', lease) == id then redis.call('DEL', lease) end
   end
   local count = redis.call('LLEN', row .. ':children')
-  if count > ${String(CHILDREN)} then
+  if count > ${String(CHILDREN)} or tonumber(open or 0) > 0 then
     redis.call('ZADD', root .. 'retention', 0, id)
     return 1
   end

@@ -223,7 +223,12 @@ const resend = fc.tuple(anyId, fc.boolean()).map(([id, fromScratch]) =>
 )
 
 const discard = anyId.map((id) =>
-  step('discard', { id }, async (side) => side.store.deadLetters.discard(await idOf(side, id))),
+  step('discard', { id }, async (side) => {
+    const isDone = await side.store.deadLetters.discard(await idOf(side, id))
+    // What goes with it may go at once or when somebody comes round.
+    while ((await side.store.removeExpired({ limit: 100 })).hasMore) continue
+    return isDone
+  }),
 )
 
 const mark = fc.record({ id: anyId, age: anyAge }).map(({ id, age }) =>

@@ -65,6 +65,9 @@ export interface DeadLetterBox {
    * step), or puts its entry back. Of several at a time, one does so.
    */
   resend(input: ResendInput): Promise<ResendResult>
-  /** Removes a letter with all that belongs to it; answers whether it was there. */
+  /**
+   * Removes a letter with all that belongs to it; answers whether it was there. A task goes with its children, as soon as
+   * none of them is open. Its idempotency key is free then.
+   */
   discard(id: string): Promise<boolean>
 }

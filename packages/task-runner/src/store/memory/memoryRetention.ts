@@ -62,8 +62,13 @@ export class MemoryRetention {
     this.#due.delete(row.created.id)
   }
 
-  /** Removes a row now, and its children with it. */
+  /** Removes a failed row now, and its children with it; one that has open children as soon as it has none. */
   discard(row: MemoryRow, at: number): void {
+    if (row.openChildren > 0) {
+      this.rows.deadLetters.delete(row)
+      this.#put(row, at)
+      return
+    }
     this.forget(row)
     this.#delete(row, at)
   }
