@@ -1,5 +1,7 @@
 import { type Connection, openConnection } from '../connection/connection.js'
+import { evictionPolicy } from '../connection/evictionPolicy.js'
 import { locateServer } from '../connection/locateServer.js'
+import type { RedisClient } from '../connection/redisClient.js'
 import { serverCheck } from '../connection/serverCheck.js'
 import type { Report } from '../events/laneEvent.js'
 import { keys } from '../keys/keys.js'
@@ -21,8 +23,16 @@ export type Connect = (name: string, isBlocking: boolean) => Connection
 export const connector = (options: ResolvedQueueOptions, report: Report): Connect => {
   const { client, commandDeadlineMs: deadlineMs, scheduler, serviceName, topicPrefix } = options
   const server = locateServer(client, keys(topicPrefix).root)
-  const check = serverCheck(client.kind)
+  const fits = serverCheck(client.kind)
+  let isLookedAt = false
   let hasWarned = false
+  const check = async (found: RedisClient): Promise<void> => {
+    await fits(found)
+    if (isLookedAt) return
+    isLookedAt = true
+    const policy = await evictionPolicy(found)
+    if (policy !== undefined) report({ kind: 'evictionPossible', policy })
+  }
   return (name, isBlocking) =>
     openConnection({
       server,

@@ -15,6 +15,7 @@ import type { Settlement } from '../port/lanePort.js'
  * - `overDelivered`: a source emitted a claim for a slot that was not asked for; it waits for a free one.
  * - `brokerError`: Redis could not be reached, or refused; `restMs` tells how long this activity pauses.
  * - `connectionLost`, `recovered`: once an incident.
+ * - `evictionPossible`: the server may remove keys when its memory is full, and a removed key is a lost task; told once.
  */
 export type LaneEvent =
   | { readonly kind: 'claimed' | 'reclaimed'; readonly claim: Claim }
@@ -29,6 +30,7 @@ export type LaneEvent =
   | { readonly kind: 'brokerError'; readonly activity: string; readonly error: unknown; readonly restMs: number }
   | { readonly kind: 'connectionLost'; readonly connection: string; readonly error: unknown }
   | { readonly kind: 'recovered'; readonly connection: string }
+  | { readonly kind: 'evictionPossible'; readonly policy: string }
 
 /** Where events go. */
 export type Report = (event: LaneEvent) => void

@@ -2,6 +2,7 @@ import { defineTaskHandler } from '@furystack/task-runner'
 import { describe, expect, it } from 'vitest'
 
 import { LaneError, OutcomeUnknownError, RedisUnavailableError } from '../../src/index.js'
+import { deferred } from '../support/deferred.js'
 import { serverOfTest } from '../support/redisServer.js'
 import { startService } from '../support/service.js'
 import { proxyOfTest } from '../support/tcpProxy.js'
@@ -63,6 +64,60 @@ describe('a Redis that goes away and comes back', () => {
     await client.sendCommand(['SCRIPT', 'FLUSH'])
     const after = await runner.submit({ type: 'double', payload: 2, handlerVersion: 1 })
     expect(await resultOf(() => runner.get(after.id))).toBe(4)
+  })
+})
+
+describe('a worker in the midst of its work', () => {
+  it('keeps what it was doing over an outage, and its result', async () => {
+    const server = await serverOfTest({ persistent: true })
+    const { runner, work } = await startService({ url: server.url, commandDeadlineMs: 500 })
+    const started = deferred()
+    const gate = deferred()
+    let starts = 0
+    const held = defineTaskHandler({
+      type: 'held',
+      version: 1,
+      handler: async () => {
+        starts++
+        started.resolve()
+        await gate.promise
+        return 'done'
+      },
+    })
+    work([held, double])
+    const { id } = await runner.submit({ type: 'held', payload: 1, handlerVersion: 1 })
+    await started.promise
+    await server.kill('SIGKILL')
+    // It ends while nobody can be told.
+    gate.resolve()
+    await server.restart()
+    expect(await resultOf(() => runner.get(id))).toBe('done')
+    const after = await until(
+      () => runner.submit({ type: 'double', payload: 2, handlerVersion: 1 }).catch(() => undefined),
+      { timeoutMs: 15_000, description: 'a submit to be taken' },
+    )
+    expect(await resultOf(() => runner.get(after.id))).toBe(4)
+    expect(starts).toBe(1)
+  })
+
+  it('loses nothing and tells no trouble while the scripts are flushed again and again', async () => {
+    const server = await serverOfTest()
+    const { runner, work, client, troubles } = await startService({ url: server.url })
+    const faults: unknown[] = []
+    runner.events$.subscribe((event) => event.kind === 'brokerError' && faults.push(event))
+    work([double])
+    let isOver = false
+    const flushing = (async () => {
+      while (!isOver) await client.sendCommand(['SCRIPT', 'FLUSH'])
+    })()
+    const tasks = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => runner.submit({ type: 'double', payload: n, handlerVersion: 1 })),
+    )
+    const results = await Promise.all(tasks.map(({ id }) => runner.waitFor(id, { timeoutMs: 15_000 })))
+    isOver = true
+    await flushing
+    expect(results).toEqual(Array.from({ length: 200 }, (_, n) => 2 * n))
+    expect([faults, troubles]).toEqual([[], []])
   })
 })
 

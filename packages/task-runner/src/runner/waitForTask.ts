@@ -9,6 +9,7 @@ import { WaitTimeoutError } from '../errors/waitTimeoutError.js'
 import { isTerminalStatus, type TaskStatus } from '../task/taskStatus.js'
 import type { Clock } from '../time/clock.js'
 import type { RemovedTask } from '../task/taskUpdate.js'
+import { onAbort } from '../time/onAbort.js'
 import { snapshotOf, type StatusUpdate } from './snapshotOf.js'
 import type { TaskRunner } from './taskRunner.js'
 import type { WaitForOptions } from './waitForOptions.js'
@@ -57,9 +58,7 @@ const untilEnded = (
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as it was given
       reject(error)
     }
-    const onAbort = (): void => fail(signal?.reason)
-    signal?.addEventListener('abort', onAbort)
-    waiting.add(() => signal?.removeEventListener('abort', onAbort))
+    if (signal !== undefined) waiting.add(onAbort(signal, () => fail(signal.reason)))
     const onTimeout = (): void => fail(new WaitTimeoutError(taskId, timeoutMs, status))
     waiting.add(clock.setTimer(onTimeout, timeoutMs, { keepAlive: true }))
     const end$ = runner.updates$(taskId).pipe(

@@ -1,5 +1,6 @@
 import { stepIdentity } from '../../replay/stepIdentity.js'
 import type { Clock } from '../../time/clock.js'
+import { onAbort } from '../../time/onAbort.js'
 import type { RunSteps } from './runSteps.js'
 
 /**
@@ -29,17 +30,16 @@ const sleep = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
     // The reason is one of the runner's own errors.
     const abort = (): void => reject(signal.reason as Error)
     if (signal.aborted) return abort()
-    const onAbort = (): void => {
+    const leave = onAbort(signal, () => {
       cancel()
       abort()
-    }
+    })
     const cancel = clock.setTimer(
       () => {
-        signal.removeEventListener('abort', onAbort)
+        leave()
         resolve()
       },
       ms,
       { keepAlive: true },
     )
-    signal.addEventListener('abort', onAbort, { once: true })
   })
