@@ -5,7 +5,8 @@ import { RedisCrossNodeBus } from '@furystack/redis-cross-node-bus'
 import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack/task-runner'
 
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
-import { connectClient, uniquePrefix } from '../support/redis.js'
+import { connectMinimalClient } from '../support/minimalUser.js'
+import { uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 
 /** Each runner has connections of its own, and a bus of its own unless one stands for a bus between processes. */
@@ -15,13 +16,14 @@ const makeRunners = async (
   elsewhere?: { store: TaskStore; bus: CrossNodeBus },
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
-  const client = await connectClient({ onFinished: (close) => closers.push(close) })
+  const topicPrefix = uniquePrefix('runner')
+  const client = await connectMinimalClient(topicPrefix, { onFinished: (close) => closers.unshift(close) })
   const injector = createInjector()
   const telemetry = new TaskRunnerTelemetry()
   const options = {
     client,
     serviceName: 'test',
-    topicPrefix: uniquePrefix('runner'),
+    topicPrefix,
     capabilityCheck: 'off' as const,
     expiryIntervalMs: 50,
     ...more,

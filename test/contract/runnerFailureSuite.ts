@@ -124,11 +124,11 @@ export const runnerFailureSuite = (name: string, makeRunners: (count: number) =>
         ])
         expect(await listAll(runner, { reason: 'expired', limit: 1 })).toMatchObject([{ type: 'nobody' }])
         expect(await listAll(runner, { reason: 'lost' })).toEqual([])
-        const { count, get } = runner.deadLetters
-        expect(await count.call(runner.deadLetters)).toBe(6)
-        expect(await count.call(runner.deadLetters, { type: 'mail' })).toBe(5)
-        expect(await get.call(runner.deadLetters, tasks[0]!.id)).toMatchObject({ id: tasks[0]!.id, task: tasks[0] })
-        expect(await get.call(runner.deadLetters, 'nobody')).toBeUndefined()
+        const { deadLetters } = runner
+        expect(await deadLetters.count()).toBe(6)
+        expect(await deadLetters.count({ type: 'mail' })).toBe(5)
+        expect(await deadLetters.get(tasks[0]!.id)).toMatchObject({ id: tasks[0]!.id, task: tasks[0] })
+        expect(await deadLetters.get('nobody')).toBeUndefined()
       })
 
       it('sends one again, to be run as if it had just been submitted', async () => {

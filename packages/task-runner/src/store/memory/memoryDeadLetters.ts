@@ -22,7 +22,7 @@ export class MemoryDeadLetters {
     const { type } = row.created
     const position = positionOfRow(row)
     this.#all.add(position)
-    const ofType = this.#byType.get(type) ?? (new SortedList(comparePositions) as Letters)
+    const ofType = this.#byType.get(type) ?? new SortedList(comparePositions)
     this.#byType.set(type, ofType)
     ofType.add(position)
   }
