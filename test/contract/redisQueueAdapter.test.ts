@@ -1,11 +1,12 @@
 import { redisQueueAdapter } from '../../src/adapter/redisQueueAdapter.js'
-import { connectClient, uniquePrefix } from '../support/redis.js'
+import { connectMinimalClient } from '../support/minimalUser.js'
+import { uniquePrefix } from '../support/redis.js'
 import { queueAdapterSuite } from './queueAdapterSuite.js'
 
 queueAdapterSuite('redisQueueAdapter', async ({ nodes, ...options }) => {
   const closers: Array<() => void> = []
-  const client = await connectClient({ onFinished: (close) => closers.push(close) })
   const topicPrefix = uniquePrefix('queue')
+  const client = await connectMinimalClient(topicPrefix, { onFinished: (close) => closers.unshift(close) })
   const adapters = Array.from({ length: nodes }, () =>
     redisQueueAdapter({ client, serviceName: 'test', topicPrefix, ...options }),
   )

@@ -4,7 +4,8 @@ import { createInjector } from '@furystack/inject'
 import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack/task-runner'
 
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
-import { connectClient, uniquePrefix } from '../support/redis.js'
+import { connectMinimalClient } from '../support/minimalUser.js'
+import { uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 
 /** Each runner has connections of its own; one bus between them stands for a bus between processes. */
@@ -14,14 +15,15 @@ const makeRunners = async (
   store?: TaskStore,
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
-  const client = await connectClient({ onFinished: (close) => closers.push(close) })
+  const topicPrefix = uniquePrefix('runner')
+  const client = await connectMinimalClient(topicPrefix, { onFinished: (close) => closers.unshift(close) })
   const injector = createInjector()
   const bus = new InProcessCrossNodeBus()
   const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry: new TaskRunnerTelemetry(), store }
   const options = {
     client,
     serviceName: 'test',
-    topicPrefix: uniquePrefix('runner'),
+    topicPrefix,
     capabilityCheck: 'off' as const,
     expiryIntervalMs: 50,
     ...more,
