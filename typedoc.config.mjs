@@ -18,6 +18,5 @@ export default {
   out: 'docs/api',
   // The type-check is a stage of its own.
   skipErrorChecking: true,
-  validation: { notDocumented: true },
   treatWarningsAsErrors: true,
 }

@@ -119,7 +119,7 @@ export interface Entry {
  * Everything that lanes need of Redis. Each operation is a cold Observable that sends when it is subscribed to, emits its
  * reply and completes; it errors with a {@link LaneError}. Unsubscribing does not take a command back.
  *
- * There are two implementations: over node-redis, and {@link virtualLanePort} in virtual time for tests; both pass one
+ * There are two implementations: over node-redis, and `virtualLanePort` in virtual time for tests; both pass one
  * suite. A marble for an operation does as well.
  */
 export interface LanePort {

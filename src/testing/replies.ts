@@ -2,7 +2,7 @@ import type { Claim } from '../claim/claim.js'
 import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
 
 /**
- * What {@link LanePort.read} answers: the claims, no full lane, one known lane.
+ * What `LanePort.read` answers: the claims, no full lane, one known lane.
  *
  * @example
  * cold('--(r|)', { r: readReply([claimOf('w-slot-0')]) })
@@ -15,7 +15,7 @@ export const readReply = (claims: readonly Claim[] = [], overrides: Partial<Read
 })
 
 /**
- * What {@link LanePort.sweep} answers: the claims, and that nothing else can be stale for a minute.
+ * What `LanePort.sweep` answers: the claims, and that nothing else can be stale for a minute.
  *
  * @example
  * cold('--(r|)', { r: sweepReply([], { nextStaleMs: 200 }) })
@@ -28,7 +28,7 @@ export const sweepReply = (claims: readonly Claim[] = [], overrides: Partial<Swe
 })
 
 /**
- * What {@link LanePort.promote} answers: the role is ours, nothing was moved, nothing is parked, one known lane.
+ * What `LanePort.promote` answers: the role is ours, nothing was moved, nothing is parked, one known lane.
  *
  * @example
  * cold('--(r|)', { r: promoteReply({ moved: 3, nextDueMs: 40 }) })

@@ -109,7 +109,7 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
     if (this.#ownsBroker) this.#broker[Symbol.dispose]()
   }
 
-  /** The same as {@link Symbol.dispose}: delivery is synchronous, so there is nothing in flight to wait for. */
+  /** The same as `Symbol.dispose`: delivery is synchronous, so there is nothing in flight to wait for. */
   // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async [Symbol.asyncDispose](): Promise<void> {
     this[Symbol.dispose]()
