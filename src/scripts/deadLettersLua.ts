@@ -8,8 +8,8 @@
  * | `u`, `p` | an entry, kept in the stream `unreadable` | unreadable, lost |
  *
  * `bury` puts something in and `unbury` takes it out. Rows may expire by themselves, so whatever is put in pays for a look
- * at three others, the two oldest and a random one: what is gone never makes up more than a part of the index, and nobody
- * has to come round for it. `buryEntry` keeps an entry as it was, or its beginning if it is too large for that.
+ * at three others, the two oldest and a random one, so that what is gone never makes up more than a part of the index;
+ * removeExpired takes out the rest with `forgetGone`. `buryEntry` keeps an entry as it was, or its beginning if it is too large for that.
  */
 export const deadLettersLua = `
 local function deadLetterOf(reason)
@@ -39,6 +39,12 @@ local function isDead(root, member)
   return redis.pcall('HGET', root .. 'row:' .. id, 's') == 'failed'
 end
 
+local function forgetGone(root, members)
+  for _, member in ipairs(members) do
+    if not isDead(root, member) then forgetDead(root, member) end
+  end
+end
+
 local function bury(root, letter, kind, id)
   local member, encoded = deadMember(letter, kind, id)
   local index = root .. 'deadletters'
@@ -46,9 +52,7 @@ local function bury(root, letter, kind, id)
   if kind ~= '' then redis.call('ZADD', index .. ':' .. encoded, int(now), member) end
   local looked = redis.call('ZRANGE', index, 0, 1)
   looked[#looked + 1] = redis.call('ZRANDMEMBER', index)
-  for _, other in ipairs(looked) do
-    if not isDead(root, other) then forgetDead(root, other) end
-  end
+  forgetGone(root, looked)
 end
 
 local function unbury(root, letter, kind, id)

@@ -3,6 +3,7 @@ import type { RemovedRows } from '@furystack/task-runner'
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
+import { deadLettersLua } from './deadLettersLua.js'
 import { clockLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
 import { defineScript, runScript } from './runScript.js'
@@ -11,11 +12,13 @@ import { defineScript, runScript } from './runScript.js'
 const OPEN_AGAIN_MS = 60_000
 /** Children that one call passes on, at most. */
 const CHILDREN = 500
+/** Of the dead letters, this many of the oldest are looked at, and as many others. */
+const LETTERS = 20
 
 /**
  * Removes rows whose time is over, longest first. The children of a row become due in its place, page by page, and the row
  * goes with the last of them; so neither depth nor width of a tree makes a call longer. A row that has open children, or
- * whose idempotency key is held, stays for a while.
+ * whose idempotency key is held, stays for a while. Dead letters whose rows have gone are forgotten, a few a call.
  *
  * KEYS: 1 root, 2 the index. ARGV: rows to look at.
  * Returns: rows removed, 1 if more are due.
@@ -25,6 +28,7 @@ const script = defineScript(
   'removeExpired',
   clockLua +
     heldKeyLua +
+    deadLettersLua +
     `
 local root, index = KEYS[1], KEYS[2]
 local removed, passedOn = 0, 0
@@ -61,6 +65,11 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now, 'LIMIT',
     removed = removed + 1
   end
 end
+-- Rows without children are forgotten by the server, which does not take them out of the index of dead letters.
+local letters = root .. 'deadletters'
+forgetGone(root, redis.call('ZRANGE', letters, 0, ${String(LETTERS - 1)}))
+forgetGone(root, redis.call('ZRANDMEMBER', letters, ${String(LETTERS)}))
+
 return { removed, #redis.call('ZRANGEBYSCORE', index, '-inf', now, 'LIMIT', 0, 1) }
 `,
 )
