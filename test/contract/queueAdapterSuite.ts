@@ -382,7 +382,7 @@ export const queueAdapterSuite = (
     })
 
     describe('requeue', () => {
-      it('brings an entry back, not before its time, with all that it had', async () => {
+      it('Q15 brings an entry back, not before its time, with all that it had', async () => {
         const adapter = await setUpOne()
         const again = deferred<number>()
         let notBefore = 0

@@ -50,7 +50,7 @@ describe('a claim', () => {
     expect(retries).toEqual([true, false])
   })
 
-  it('Q3 is given back when the runner is disposed, and T5 its row with it', async () => {
+  it('Q3 T5 is given back when the runner is disposed, and its row with it', async () => {
     const { core, adapter, register, submit, store } = setUpCore()
     const running = deferred()
     register((ctx) => {
