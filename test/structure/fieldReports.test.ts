@@ -9,7 +9,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = readFileSync(join(root, 'docs/field-reports.md'), 'utf8')
 
 /** `path`: "name of the test" */
-const named = [...text.matchAll(/`([^`]+\.ts)`: "(.+?)"(?=<br>| )/g)].map(([, file = '', name = '']) => ({ file, name }))
+const named = [...text.matchAll(/`([^`]+\.ts)`: "(.+?)"(?=<br>| )/g)].map(([, file = '', name = '']) => ({
+  file,
+  name,
+}))
 
 /** The names of the tests in a file, as they are written there. */
 const testsIn = (file: string): Set<string> => {
