@@ -36,7 +36,7 @@ local from = 0
 if after ~= '' then
   local mark = after .. '\\0'
   redis.call('ZADD', index, afterScore, mark)
-  from = redis.call(isOldest and 'ZRANK' or 'ZREVRANK', index, mark)
+  if isOldest then from = redis.call('ZRANK', index, mark) else from = redis.call('ZREVRANK', index, mark) end
   redis.call('ZREM', index, mark)
 end
 
@@ -74,7 +74,12 @@ end
 
 local function walk()
   while true do
-    local page = redis.call(isOldest and 'ZRANGE' or 'ZREVRANGE', index, from, from + 99, 'WITHSCORES')
+    local page
+    if isOldest then
+      page = redis.call('ZRANGE', index, from, from + 99, 'WITHSCORES')
+    else
+      page = redis.call('ZREVRANGE', index, from, from + 99, 'WITHSCORES')
+    end
     if #page == 0 then
       last, lastScore = '', ''
       return

@@ -19,7 +19,7 @@ describe('redisLanePort on what only a server can hold', () => {
 
     expect(await harness.parked()).toBe(0)
     expect(taskIds(await read(harness, { slots: 2 }))).toEqual(['a'])
-    expect(await command('XLEN', `${root}dead`)).toBe(unreadable.length)
+    expect(await command('XLEN', `${root}unreadable`)).toBe(unreadable.length)
   })
 
   it('sets entries aside that name no task, and reads those behind them', async () => {
@@ -31,7 +31,7 @@ describe('redisLanePort on what only a server can hold', () => {
 
     expect(taskIds(await read(harness, { slots: 3 }))).toEqual(['a', 'b'])
     expect(await harness.length(mail)).toBe(2)
-    expect(await command('XLEN', `${root}dead`)).toBe(1)
+    expect(await command('XLEN', `${root}unreadable`)).toBe(1)
   })
 
   it('passes over names in the registry that are not lanes', async () => {

@@ -6,7 +6,7 @@ import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack
 
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
 import { connectMinimalClient } from '../support/minimalUser.js'
-import { uniquePrefix } from '../support/redis.js'
+import { connectClient, uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 
 /** Each runner has connections of its own, and a bus of its own unless one stands for a bus between processes. */
@@ -17,7 +17,10 @@ const makeRunners = async (
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
   const topicPrefix = uniquePrefix('runner')
-  const client = await connectMinimalClient(topicPrefix, { onFinished: (close) => closers.unshift(close) })
+  const onFinished = (close: () => void): void => void closers.unshift(close)
+  const client = await connectMinimalClient(topicPrefix, { onFinished })
+  // The bus has keys and commands of its own.
+  const busClient = await connectClient({ onFinished })
   const injector = createInjector()
   const telemetry = new TaskRunnerTelemetry()
   const options = {
@@ -30,7 +33,9 @@ const makeRunners = async (
   }
   const buses = Array.from(
     { length: count },
-    () => elsewhere?.bus ?? new RedisCrossNodeBus({ client, serviceName: 'test', topicPrefix: options.topicPrefix }),
+    () =>
+      elsewhere?.bus ??
+      new RedisCrossNodeBus({ client: busClient, serviceName: 'test', topicPrefix: options.topicPrefix }),
   )
   const runners = buses.map((bus) => {
     const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry, store: elsewhere?.store }
