@@ -29,6 +29,7 @@ export type {
   LaneReading,
   ListenRequest,
   PromoteReply,
+  SetAside,
   PromoteRequest,
 } from './port/lanePort.js'
 export type { ReadReply, ReadRequest, RetireRequest, Settlement, SettleReply, SweepReply } from './port/lanePort.js'
