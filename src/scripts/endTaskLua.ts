@@ -9,8 +9,8 @@ import { keepLua } from './keepLua.js'
  *
  * A row without a parent goes after its time, and not before its key is free: one without children is forgotten by the
  * server, one with children is put into the index that removeExpired works off. A child is kept as one with its parent,
- * which may have had to wait for it. A task that leaves open children behind is marked until they have been reaped. If nothing is to be kept and `isLast` says that nobody reads the row after this, it is
- * removed in place of the write.
+ * which may have had to wait for it. A task that leaves open children behind is marked until they have been reaped. If
+ * nothing is to be kept and `isLast` says that nobody reads the row after this, it is removed in place of the write.
  *
  * `policy` is that of the handler, which counts where the row has none of its own: { text as the row keeps it, see
  * encodePolicy; its times, see keepTextOf }, or nil. Answers what tellParent does, and whether the row is gone.

@@ -20,7 +20,10 @@ export class Dispatcher {
     private readonly trouble: Trouble,
   ) {}
 
-  /** Queues a task that has had so many attempts. Rejects if the queue refuses; the row stays marked then, and is tried again later. */
+  /**
+   * Queues a task that has had so many attempts. Rejects if the queue refuses; the row stays marked then, and is tried
+   * again later.
+   */
   async dispatch(task: QueuedTask, attempts: number, notBefore?: number): Promise<void> {
     const { id, type, handlerVersion, tags } = task
     const input: EnqueueInput = { taskId: id, type, handlerVersion, tags }
