@@ -8,9 +8,9 @@ import { connectTo } from '../support/connectTo.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { ALL, anySteps, deadLettersIn, type Side, told, toldRow, unqueuedIn } from './taskStore/storeSteps.js'
 
-const RUNS = 120
+const RUNS = 300
 
-const sideOf = (store: TaskStore): Side => ({ store, startedAt: new Map() })
+const sideOf = (store: TaskStore): Side => ({ store, startedAt: new Map(), discarded: new Set() })
 
 /** What has to hold of the rows at any time, whatever has happened to them. */
 const assertSound = (rows: ReadonlyMap<string, StoredTask>, marked: readonly string[]): void => {
@@ -59,7 +59,10 @@ describe('the rows in memory and those in Redis', () => {
         for (const step of steps) {
           const [inMemory, inRedis] = [await step.run(memory), await step.run(redis)]
           expect(inRedis).toEqual(inMemory)
-          assertSound(await rowsOf(memory), await unqueuedIn(memory))
+          const rows = await rowsOf(memory)
+          assertSound(rows, await unqueuedIn(memory))
+          // Those whose rows have gone may come again, as those that were sent again may fail again.
+          for (const id of memory.discarded) if (rows.get(id)?.task.status !== 'failed') memory.discarded.delete(id)
         }
         const [inMemory, inRedis] = [await rowsOf(memory), await rowsOf(redis)]
         for (const id of ALL) expect(toldRow(inRedis.get(id))).toEqual(toldRow(inMemory.get(id)))
@@ -67,7 +70,9 @@ describe('the rows in memory and those in Redis', () => {
         for (const type of [undefined, 'mail', 'page']) {
           const letters = await deadLettersIn(memory, type)
           expect(await deadLettersIn(redis, type)).toEqual(letters)
-          const failed = [...inMemory.values()].filter(({ task }) => task.status === 'failed')
+          const failed = [...inMemory.values()].filter(
+            ({ task }) => task.status === 'failed' && !memory.discarded.has(task.id),
+          )
           expect(letters).toHaveLength(failed.filter(({ task }) => type === undefined || task.type === type).length)
           for (const { store } of [memory, redis]) {
             expect(await store.deadLetters.count(type === undefined ? {} : { type })).toBe(letters.length)

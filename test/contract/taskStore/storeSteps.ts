@@ -9,6 +9,8 @@ export interface Side {
   readonly store: TaskStore
   /** When each attempt began, by task and number. */
   readonly startedAt: Map<string, number>
+  /** Dead letters that were discarded while they had open children: their rows stay until these have ended. */
+  readonly discarded: Set<string>
 }
 
 /** Does something to one side, and tells what has to be the same for every store. */
@@ -224,9 +226,11 @@ const resend = fc.tuple(anyId, fc.boolean()).map(([id, fromScratch]) =>
 
 const discard = anyId.map((id) =>
   step('discard', { id }, async (side) => {
-    const isDone = await side.store.deadLetters.discard(await idOf(side, id))
+    const taskId = await idOf(side, id)
+    const isDone = await side.store.deadLetters.discard(taskId)
     // What goes with it may go at once or when somebody comes round.
     while ((await side.store.removeExpired({ limit: 100 })).hasMore) continue
+    if (isDone && (await side.store.get(taskId)) !== undefined) side.discarded.add(taskId)
     return isDone
   }),
 )
