@@ -34,7 +34,14 @@ export type {
 } from './port/lanePort.js'
 export type { ReadReply, ReadRequest, RetireRequest, Settlement, SettleReply, SweepReply } from './port/lanePort.js'
 export type { SweepRequest } from './port/lanePort.js'
-export type { AnyRedisClient } from './connection/anyRedisClient.js'
+export type {
+  AnyRedisClient,
+  RedisClient,
+  RedisClientPool,
+  RedisCluster,
+  RedisClusterNode,
+  RedisSentinel,
+} from '@furystack/redis-connection'
 export type { Claim } from './claim/claim.js'
 export type { ClaimSource } from './sources/claimSource.js'
 export type { FillSlotsOptions } from './lane/fillSlots.js'
@@ -45,12 +52,8 @@ export type { LaneEvent, Report } from './events/laneEvent.js'
 export type { OpenLanePortOptions } from './adapter/openLanePort.js'
 export type { PromoteWhenDueOptions } from './delayed/promoteWhenDue.js'
 export type { ReadNewOptions } from './sources/readNew.js'
-export type { RedisClient } from './connection/redisClient.js'
-export type { RedisClientPool } from './connection/redisClientPool.js'
-export type { RedisCluster, RedisClusterNode } from './connection/redisCluster.js'
 export type { RedisQueueAdapter } from './adapter/redisQueueAdapter.js'
 export type { RedisQueueOptions } from './adapter/redisQueueOptions.js'
-export type { RedisSentinel } from './connection/redisSentinel.js'
 export type { RedisTaskRunnerDeps, RedisTaskRunnerOptions } from './adapter/redisTaskRunner.js'
 export type { RestOnErrorOptions } from './sources/restOnError.js'
 export type { SweepStale, SweepStaleOptions } from './sources/sweepStale.js'

@@ -1,8 +1,8 @@
+import { locateServer, type RedisClient, serverCheck } from '@furystack/redis-connection'
+
 import { type Connection, openConnection } from '../connection/connection.js'
 import { evictionPolicy } from '../connection/evictionPolicy.js'
-import { locateServer } from '../connection/locateServer.js'
-import type { RedisClient } from '../connection/redisClient.js'
-import { serverCheck } from '../connection/serverCheck.js'
+import { InvalidOptionError } from '../errors/invalidOptionError.js'
 import type { Report } from '../events/laneEvent.js'
 import { keys } from '../keys/keys.js'
 import type { ResolvedQueueOptions } from './redisQueueOptions.js'
@@ -27,7 +27,8 @@ export const connector = (options: ResolvedQueueOptions, report: Report): Connec
   let isLookedAt = false
   let hasWarned = false
   const check = async (found: RedisClient): Promise<void> => {
-    await fits(found)
+    const misfit = await fits(found)
+    if (misfit) throw new InvalidOptionError('client', misfit.value, misfit.allowed)
     if (isLookedAt) return
     isLookedAt = true
     const policy = await evictionPolicy(found)

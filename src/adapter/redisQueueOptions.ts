@@ -1,8 +1,7 @@
+import { type AnyRedisClient, hashTagOf, kindOf, type KnownClient, misfitOf } from '@furystack/redis-connection'
 import { quoted } from '@furystack/task-runner'
 import type { SchedulerLike } from 'rxjs'
 
-import { type AnyRedisClient, kindOf, type KnownClient } from '../connection/anyRedisClient.js'
-import { hashTagOf } from '../connection/hashSlot.js'
 import { InvalidOptionError } from '../errors/invalidOptionError.js'
 
 /** How lanes on Redis behave. Durations are milliseconds unless the name says otherwise. */
@@ -118,28 +117,9 @@ const HASH_TAG =
  * @example
  * checkUsable({ kind: 'single', client })
  */
-export const checkUsable = ({ kind, client }: KnownClient): void => {
-  if (!client.isOpen)
-    throw new InvalidOptionError(
-      'client',
-      'not connected',
-      'a connected client: await client.connect() before the runner is resolved',
-    )
-  if (kind === 'single' && isSubscriber(client))
-    throw new InvalidOptionError(
-      'client',
-      'in subscriber mode',
-      'a client for commands: pass the one that client.duplicate() made it from, or one of its own',
-    )
-}
-
-/**
- * Under RESP 3 there is no such mode: a client may subscribe and send commands. Where nothing is set, that is what 6
- * speaks, the first to know this command.
- */
-const isSubscriber = (client: object): boolean => {
-  const { isPubSubActive, options } = client as { isPubSubActive?: boolean; options?: { RESP?: number } }
-  return isPubSubActive === true && (options?.RESP ?? ('commandDocs' in client ? 3 : 2)) === 2
+export const checkUsable = (known: KnownClient): void => {
+  const misfit = misfitOf(known)
+  if (misfit) throw new InvalidOptionError('client', misfit.value, misfit.allowed)
 }
 
 /** UTF-16 units. */

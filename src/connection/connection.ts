@@ -1,3 +1,10 @@
+import {
+  duplicateClient,
+  leadsElsewhere,
+  reconnectDelayMs,
+  type RedisClient,
+  type ServerLocator,
+} from '@furystack/redis-connection'
 import { AsyncSubject, asyncScheduler, lastValueFrom, type SchedulerLike, Subscription, takeUntil, timer } from 'rxjs'
 
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
@@ -5,10 +12,6 @@ import { InvalidOptionError } from '../errors/invalidOptionError.js'
 import type { LaneError } from '../errors/laneError.js'
 import { RedisRefusedError } from '../errors/redisRefusedError.js'
 import { RedisUnavailableError } from '../errors/redisUnavailableError.js'
-import { duplicateClient } from './duplicateClient.js'
-import { reconnectDelayMs } from './reconnectDelayMs.js'
-import type { RedisClient } from './redisClient.js'
-import type { ServerLocator } from './serverLocator.js'
 import { typedError } from './typedError.js'
 
 /**
@@ -307,12 +310,10 @@ class LocatedConnection implements Connection {
     const typed = typedError(operation, error)
     // After a fail-over the socket may well still lead to the old primary, which is a replica now, or to a node that has
     // the slot no longer. The first of the commands that it refuses replaces it.
-    if (typed instanceof RedisRefusedError && LEADS_ELSEWHERE.has(typed.reply)) this.replaceIfCurrent(client)
+    if (typed instanceof RedisRefusedError && leadsElsewhere(typed.reply)) this.replaceIfCurrent(client)
     return typed
   }
 }
-
-const LEADS_ELSEWHERE: ReadonlySet<string> = new Set(['READONLY', 'MOVED', 'CLUSTERDOWN'])
 
 /**
  * A cluster refused the command before anything of it was done. While a slot moves, no node has all of its keys, so there

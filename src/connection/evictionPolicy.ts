@@ -1,4 +1,4 @@
-import type { RedisClient } from './redisClient.js'
+import type { RedisClient } from '@furystack/redis-connection'
 
 /**
  * By which policy the server removes keys when its memory is full; `undefined` if it removes none, or does not say: the

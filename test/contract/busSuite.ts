@@ -3,6 +3,7 @@ import {
   type CrossNodeBus,
   CrossNodeBusTelemetry,
   type CrossNodeBusTelemetryEvents,
+  InvalidTopicError,
   ReplayWindowExceededError,
 } from '@furystack/cross-node-bus'
 import fc from 'fast-check'
@@ -330,7 +331,6 @@ export const busSuite = (name: string, makeHarness: (needs: BusNeeds) => Promise
       ['the name of a property', '__proto__'],
       ['a pattern', '*'],
       ['much', 'x'.repeat(5_000)],
-      ['half a character', '\ud800'],
     ])('takes %s for a topic', async (_, topic) => {
       const { nodes } = await setUp(2, { topicPrefixes: ['p/', 'p/'] })
       const [a, b] = nodes as [Node, Node]
@@ -342,6 +342,60 @@ export const busSuite = (name: string, makeHarness: (needs: BusNeeds) => Promise
       expect(ear.payloads).toEqual([1])
       expect(await replayed(a, topic, ear.messages[0]?.seq ?? '')).toEqual([])
       expect(b.received).toMatchObject([{ topic }])
+    })
+
+    it.each([
+      ['half a character', '\ud800'],
+      ['the other half', 'a\udc00b'],
+      ['halves in the wrong order', '\udca9\ud83d'],
+    ])('refuses %s in a topic or a prefix, before anything is sent', async (_, wrong) => {
+      const { nodes } = await setUp(1)
+      const [node] = nodes as [Node]
+      const { bus } = node
+      // What a transport that minds less would make of it.
+      const likely = await listen(node, wrong.toWellFormed())
+      const handler = (): void => undefined
+
+      const uses: Array<() => unknown> = [
+        () => bus.publish(wrong, 1),
+        () => bus.subscribe(wrong, handler),
+        () => bus.subscribeRemoteOnly(wrong, handler),
+        () => bus.subscribeForeign(wrong, 't', handler),
+        () => bus.subscribeForeign('p/', wrong, handler),
+        () => bus.replay(wrong, '0-0'),
+        () => bus.oldestSeq(wrong),
+        () => bus.whenReady?.(wrong),
+        () => bus.whenReady?.('t', wrong),
+      ]
+      for (const use of uses) {
+        const error: unknown = await Promise.resolve()
+          .then(use)
+          .catch((reason: unknown) => reason)
+        expect(error).toBeInstanceOf(InvalidTopicError)
+        expect((error as InvalidTopicError).topic).toContain(wrong)
+        expect((error as Error).message).toContain('whole characters')
+        expect((error as Error).message.isWellFormed()).toBe(true)
+      }
+      expect(node.errors.map(({ phase }) => phase)).toEqual([
+        'publish',
+        'subscribe',
+        'subscribe',
+        'subscribeForeign',
+        'subscribeForeign',
+        'replay',
+      ])
+
+      await bus.publish(wrong.toWellFormed(), 'whole')
+      await likely.heard(1)
+      expect(likely.payloads).toEqual(['whole'])
+    })
+
+    it.each([undefined, null, 1, {}])('refuses %j for a topic', async (wrong) => {
+      const { nodes } = await setUp(1)
+      const [{ bus }] = nodes as [Node]
+
+      await expect(bus.publish(wrong as never, 1)).rejects.toThrow(InvalidTopicError)
+      expect(() => bus.subscribe(wrong as never, () => undefined)).toThrow(InvalidTopicError)
     })
 
     it('tells telemetry of publications and arrivals, once a bus and under the name of the caller', async () => {

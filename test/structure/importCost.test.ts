@@ -12,6 +12,7 @@ const COMPANIONS = [
   '@furystack/task-runner',
   'own',
 ]
+const OVER_REDIS = '@furystack/redis-connection'
 
 const costOf = async (entry: string) => {
   const { modules, resources } = await importCost(entry)
@@ -21,11 +22,11 @@ const costOf = async (entry: string) => {
 
 describe('importing', () => {
   it.each([
-    { entry: '@furystack/redis-task-runner', packages: COMPANIONS, most: 400 },
+    { entry: '@furystack/redis-task-runner', packages: [...COMPANIONS, OVER_REDIS].sort(), most: 400 },
     { entry: '@furystack/redis-task-runner/testing', packages: COMPANIONS, most: 300 },
     {
       entry: '@furystack/redis-cross-node-bus',
-      packages: ['@furystack/cross-node-bus', '@furystack/inject', '@furystack/redis-cross-node-bus'],
+      packages: ['@furystack/cross-node-bus', '@furystack/inject', OVER_REDIS, '@furystack/redis-cross-node-bus'],
       most: 120,
     },
   ])('$entry loads what it needs, no Redis client, and opens nothing', async ({ entry, packages, most }) => {

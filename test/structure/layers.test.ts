@@ -56,6 +56,7 @@ describe('the folders of src', () => {
       '@furystack/blob-store',
       '@furystack/cross-node-bus',
       '@furystack/inject',
+      '@furystack/redis-connection',
       '@furystack/task-runner',
       'node:crypto',
       'rxjs',

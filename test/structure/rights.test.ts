@@ -4,28 +4,35 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, it } from 'vitest'
 
-import { documentedCommands } from '../support/minimalUser.js'
+import { commandsIn, documentedRuleOf } from '../support/documentedRule.js'
 
-const src = fileURLToPath(new URL('../../src', import.meta.url))
-const text = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.startsWith('testing'))
-  .map((file) => readFileSync(join(src, file), 'utf8').replaceAll(/^\s*\*.*$/gm, ''))
-  .join('\n')
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const CONTAINERS = new Set(['XGROUP', 'XINFO'])
+const CONTAINERS = new Set(['CLIENT', 'XGROUP', 'XINFO'])
 
-/** What the scripts call, and what the connections send by themselves. */
-const used = new Set(
-  [/redis\.p?call\(\s*'([A-Z]+)'(?:,\s*'([A-Z]+)')?/g, /\[\s*'([A-Z]+)'(?:,\s*'([A-Z]+)')?[^\]]*\]/g].flatMap(
-    (pattern) =>
-      [...text.matchAll(pattern)].map(([, command = '', sub = '']) =>
-        (CONTAINERS.has(command) ? `${command}|${sub}` : command).toLowerCase(),
-      ),
-  ),
-)
+/** What the scripts of a folder call, and what the connections send by themselves. */
+const usedIn = (folder: string): Set<string> => {
+  const text = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('testing'))
+    .map((file) => readFileSync(join(root, folder, file), 'utf8').replaceAll(/^\s*\*.*$/gm, ''))
+    .join('\n')
+  return new Set(
+    [/redis\.p?call\(\s*'([A-Z]+)'(?:,\s*'([A-Z]+)')?/g, /\[\s*'([A-Z]+)'(?:,\s*'([A-Z]+)')?[^\]]*\]/g].flatMap(
+      (pattern) =>
+        [...text.matchAll(pattern)].map(([, command = '', sub = '']) =>
+          (CONTAINERS.has(command) ? `${command}|${sub}` : command).toLowerCase(),
+        ),
+    ),
+  )
+}
 
-it('the documented rights are those that the sources ask for, and no others', () => {
-  // Every user may send HELLO. The client names a connection by itself. Replies of the server are no commands.
-  for (const free of ['hello', 'readonly']) used.delete(free)
-  expect(documentedCommands.filter((command) => command !== 'client|setname').sort()).toEqual([...used].sort())
+it.each([
+  ['src', 'docs/operations.md'],
+  ['packages/redis-cross-node-bus/src', 'packages/redis-cross-node-bus/README.md'],
+])('the rights that are documented are those that %s asks for, and no others', (folder, document) => {
+  const used = usedIn(folder)
+  // Replies of the server and options are no commands. The client names a connection by itself.
+  for (const word of ['loading', 'block', 'maxlen', 'minid']) used.delete(word)
+  const documented = commandsIn(documentedRuleOf(document)).filter((command) => command !== 'client|setname')
+  expect(documented.sort()).toEqual([...used].sort())
 })

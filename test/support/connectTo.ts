@@ -1,6 +1,6 @@
-import { kindOf } from '../../src/connection/anyRedisClient.js'
+import { kindOf, locateServer } from '@furystack/redis-connection'
+
 import { type Connection, type ConnectionOptions, openConnection } from '../../src/connection/connection.js'
-import { locateServer } from '../../src/connection/locateServer.js'
 
 /** A connection of the library's own like this client, as an adapter opens them. */
 export const connectTo = (client: object, options: Partial<ConnectionOptions> & { key?: string } = {}): Connection => {

@@ -1,17 +1,5 @@
-import { readFileSync } from 'node:fs'
-
+import { documentedRuleOf } from './documentedRule.js'
 import { type ConnectClientOptions, connectClient, redisUrl, type TestClient } from './redis.js'
-
-const [, rule = ''] =
-  /^<!-- acl:.*-->\n\n```\n([^]*?)^```$/m.exec(
-    readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8'),
-  ) ?? []
-
-/** The words of the rule in the documents: `ACL SETUSER tasks on …`. */
-export const documentedRule = rule.trim().split(/\s+/)
-
-/** The commands that the documents say a user needs. */
-export const documentedCommands = documentedRule.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
 
 let users = 0
 
@@ -22,13 +10,13 @@ let users = 0
 export const connectMinimalClient = async (
   prefix: string,
   { onFinished }: Required<Pick<ConnectClientOptions, 'onFinished'>>,
+  rule = documentedRuleOf('docs/operations.md'),
 ): Promise<TestClient> => {
   const closers: Array<() => void> = []
   const admin = await connectClient({ onFinished: (close) => closers.push(close) })
   const user = `minimal-${process.pid}-${users++}`
-  const words = documentedRule.map((word) =>
-    word === 'tasks' ? user : word.startsWith('~') ? word.replace('~svc-a/', `~${prefix}`) : word,
-  )
+  // `ACL SETUSER <user> …`, and the keys below a prefix.
+  const words = rule.map((word, index) => (index === 2 ? user : word.replace(/^~[^/]*\//, `~${prefix}`)))
   await admin.sendCommand(words)
   onFinished(() => {
     // The server ends the connections of a user that is gone.

@@ -1,6 +1,8 @@
+import { onTestFinished } from 'vitest'
+
 import { freePort } from './freePort.js'
 import { connectClient, type TestClient } from './redis.js'
-import { type RedisServer, serverOfTest } from './redisServer.js'
+import { type OnFinished, type RedisServer, serverOfTest } from './redisServer.js'
 import { until } from './until.js'
 
 const SLOTS = 16_384
@@ -24,8 +26,11 @@ export interface ClusterSetup {
 }
 
 /** Starts a cluster for a test, and waits until every node is content with it. A silent node is given a second. */
-export const startCluster = async ({ withReplicas = false } = {}): Promise<ClusterSetup> => {
-  const nodes = await Promise.all(Array.from({ length: withReplicas ? 6 : 3 }, startNode))
+export const startCluster = async ({
+  withReplicas = false,
+  onFinished = onTestFinished,
+}: { withReplicas?: boolean; onFinished?: OnFinished } = {}): Promise<ClusterSetup> => {
+  const nodes = await Promise.all(Array.from({ length: withReplicas ? 6 : 3 }, () => startNode(onFinished)))
   const primaries = nodes.slice(0, 3)
   const replicas = nodes.slice(3)
   const share = Math.ceil(SLOTS / 3)
@@ -80,15 +85,18 @@ export const startCluster = async ({ withReplicas = false } = {}): Promise<Clust
   }
 }
 
-const startNode = async (): Promise<ClusterNode & { busPort: number }> => {
+const startNode = async (onFinished: OnFinished): Promise<ClusterNode & { busPort: number }> => {
   const busPort = await freePort()
-  const server = await serverOfTest({
-    args: [
-      ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '1000'],
-      ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
-    ],
-  })
-  const client = await connectClient({ url: server.url })
+  const server = await serverOfTest(
+    {
+      args: [
+        ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '1000'],
+        ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
+      ],
+    },
+    onFinished,
+  )
+  const client = await connectClient({ url: server.url, onFinished })
   const id = await client.sendCommand<string>(['CLUSTER', 'MYID'])
   // The server is not spread: some of its members are getters.
   return Object.assign(Object.create(server) as RedisServer, { busPort, client, id })

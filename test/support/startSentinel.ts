@@ -1,5 +1,7 @@
+import { onTestFinished } from 'vitest'
+
 import { connectClient } from './redis.js'
-import { type RedisServer, serverOfTest } from './redisServer.js'
+import { type OnFinished, type RedisServer, serverOfTest } from './redisServer.js'
 import { until } from './until.js'
 
 /** A primary with one replica, and a Sentinel that watches over them. */
@@ -11,23 +13,26 @@ export interface SentinelSetup {
 }
 
 /** Starts them for a test, and waits until the Sentinel knows the replica. It gives a silent primary half a second. */
-export const startSentinel = async (): Promise<SentinelSetup> => {
+export const startSentinel = async (onFinished: OnFinished = onTestFinished): Promise<SentinelSetup> => {
   const name = 'main'
-  const primary = await serverOfTest({ args: ['--repl-diskless-sync-delay', '0'] })
-  const replica = await serverOfTest({ args: ['--replicaof', `${primary.host} ${primary.port}`] })
-  const replicaClient = await connectClient({ url: replica.url })
+  const primary = await serverOfTest({ args: ['--repl-diskless-sync-delay', '0'] }, onFinished)
+  const replica = await serverOfTest({ args: ['--replicaof', `${primary.host} ${primary.port}`] }, onFinished)
+  const replicaClient = await connectClient({ url: replica.url, onFinished })
   await until(async () => (await replicaClient.info('replication')).includes('master_link_status:up'), {
     timeoutMs: 15_000,
     description: 'the replica is in step',
   })
-  const sentinel = await serverOfTest({
-    sentinel: [
-      `sentinel monitor ${name} ${primary.host} ${primary.port} 1`,
-      `sentinel down-after-milliseconds ${name} 500`,
-      `sentinel failover-timeout ${name} 2000`,
-    ],
-  })
-  const client = await connectClient({ url: sentinel.url })
+  const sentinel = await serverOfTest(
+    {
+      sentinel: [
+        `sentinel monitor ${name} ${primary.host} ${primary.port} 1`,
+        `sentinel down-after-milliseconds ${name} 500`,
+        `sentinel failover-timeout ${name} 2000`,
+      ],
+    },
+    onFinished,
+  )
+  const client = await connectClient({ url: sentinel.url, onFinished })
   await until(
     async () => {
       const replicas = await client.sendCommand<unknown[]>(['SENTINEL', 'REPLICAS', name])

@@ -5,7 +5,8 @@ import type { CrossNodeBusCapabilities } from './crossNodeBusCapabilities.js'
 import { defineInProcessCrossNodeBus } from './defineInProcessCrossNodeBus.js'
 
 /**
- * Publish and subscribe between the processes of an application. Topics are free text.
+ * Publish and subscribe between the processes of an application. Topics are free text of whole characters; whatever takes
+ * a topic refuses another one with an `InvalidTopicError`, before anything is sent.
  *
  * - Messages one bus publishes on a topic arrive in the order of the `publish` calls, and every subscriber of the topic
  *   sees the same order.

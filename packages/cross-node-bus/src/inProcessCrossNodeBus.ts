@@ -12,6 +12,7 @@ import { MemoryBroker } from './memoryBroker.js'
 import { parseSequence } from './parseSequence.js'
 import { RetainedMessage } from './retainedMessage.js'
 import { SubscriberList } from './subscriberList.js'
+import { wireTopicOf } from './wireTopicOf.js'
 
 /**
  * A bus within this process, for applications of one node and for tests. Delivery is synchronous inside `publish`, and
@@ -19,7 +20,8 @@ import { SubscriberList } from './subscriberList.js'
  *
  * Tokens are decimal numbers that begin with `"1"` on a topic; `"0"` is the start token.
  *
- * @throws RangeError from the constructor, if `replayWindow` is not a positive integer.
+ * @throws RangeError from the constructor, if `replayWindow` is not a positive integer; InvalidTopicError from it, if
+ * `topicPrefix` is no string of whole characters.
  *
  * @example
  * ```ts
@@ -41,7 +43,7 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
 
   constructor(options: InProcessCrossNodeBusOptions = {}) {
     this.nodeId = options.nodeId ?? `local-${randomUUID()}`
-    this.#prefix = options.topicPrefix ?? ''
+    this.#prefix = wireTopicOf(options.topicPrefix ?? '', '')
     this.#reporter = new BusReporter(options.telemetry)
     this.#ownsBroker = !options.broker
     this.#broker =
@@ -58,9 +60,10 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async publish(topic: string, payload: unknown): Promise<void> {
     this.#assertUsable()
+    const wireTopic = this.#reporter.watch(topic, 'publish', () => wireTopicOf(this.#prefix, topic))
     const message = this.#reporter.watch(topic, 'serialize', () => RetainedMessage.of(this.nodeId, payload))
     this.#reporter.watch(topic, 'publish', () =>
-      this.#broker.accept(this.#prefix + topic, message, this.#reporter.hooksOf(topic, message)),
+      this.#broker.accept(wireTopic, message, this.#reporter.hooksOf(topic, message)),
     )
   }
 
@@ -79,7 +82,7 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   replay(topic: string, fromSeq: string): AsyncIterable<BusMessage> {
     this.#assertUsable()
     assertBusCapabilities(this, 'replay')
-    return this.#reporter.watch(topic, 'replay', () => this.#broker.replay(this.#prefix + topic, fromSeq))
+    return this.#reporter.watch(topic, 'replay', () => this.#broker.replay(wireTopicOf(this.#prefix, topic), fromSeq))
   }
 
   compareSeq(a: string, b: string): number {
@@ -89,13 +92,14 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
 
   oldestSeq(topic: string): string | undefined {
     this.#assertUsable()
-    return this.#broker.oldestSeq(this.#prefix + topic)
+    return this.#broker.oldestSeq(wireTopicOf(this.#prefix, topic))
   }
 
   /** Resolves at once, since subscriptions of this bus are live when `subscribe` returns. */
   // eslint-disable-next-line @typescript-eslint/require-await -- asynchronous so that use after disposal rejects
-  async whenReady(_topic: string, _prefix?: string): Promise<void> {
+  async whenReady(topic: string, prefix: string = this.#prefix): Promise<void> {
     this.#assertUsable()
+    wireTopicOf(prefix, topic)
   }
 
   /** Ends all subscriptions, and the broker if it is a private one. */
@@ -118,7 +122,7 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   #register(prefix: string, subscriber: Subscriber): Disposable {
     this.#assertUsable()
     return this.#reporter.watch(subscriber.topic, subscriber.phase, () => {
-      const wireTopic = prefix + subscriber.topic
+      const wireTopic = wireTopicOf(prefix, subscriber.topic)
       const since = parseSequence(this.#broker.newestSeq(wireTopic))
       const route = this.#routes.get(wireTopic) ?? this.#openRoute(wireTopic)
       return route.subscribers.add(subscriber, since, () => {

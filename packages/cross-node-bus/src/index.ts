@@ -12,6 +12,7 @@ export type { DefineInProcessCrossNodeBusOptions } from './defineInProcessCrossN
 export { EventHub } from './eventHub.js'
 export { InProcessCrossNodeBus } from './inProcessCrossNodeBus.js'
 export type { InProcessCrossNodeBusOptions } from './inProcessCrossNodeBusOptions.js'
+export { InvalidTopicError } from './invalidTopicError.js'
 export type { ListenerErrorPayload } from './listenerErrorPayload.js'
 export { MemoryBroker } from './memoryBroker.js'
 export type { MemoryBrokerOptions } from './memoryBrokerOptions.js'

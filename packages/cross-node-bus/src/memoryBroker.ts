@@ -8,12 +8,14 @@ import type { PublishHooks } from './publishHooks.js'
 import { ReplayWindowExceededError } from './replayWindowExceededError.js'
 import { RetainedMessage } from './retainedMessage.js'
 import { type ChannelOwner, TopicChannel } from './topicChannel.js'
+import { wireTopicOf } from './wireTopicOf.js'
 
 /**
  * The transport behind in-process buses: numbers the messages of each topic, retains the latest for replay and calls
  * the subscribers synchronously. Buses that share a broker hear each other.
  *
- * Messages are frozen and shared by all receivers. After disposal every method throws an `Error` that says "disposed".
+ * Messages are frozen and shared by all receivers. After disposal every method throws an `Error` that says "disposed". A
+ * topic that is no string of whole characters is refused with an `InvalidTopicError`.
  *
  * @throws RangeError from the constructor, if `replayWindow` or `maxIdleTopics` is not a positive integer.
  *
@@ -155,7 +157,10 @@ export class MemoryBroker implements Disposable {
   /** Does not keep the channel of an unknown topic, so that asking about topics costs no memory. */
   #peek(topic: string): TopicChannel {
     if (this.#disposed) throw new Error('This MemoryBroker is disposed')
-    return this.#channels.get(topic) ?? new TopicChannel(this.#ownerOf(topic), this.replayWindow, this.#releasedUpTo)
+    const known = this.#channels.get(topic)
+    if (known) return known
+    wireTopicOf('', topic)
+    return new TopicChannel(this.#ownerOf(topic), this.replayWindow, this.#releasedUpTo)
   }
 
   #markIdle(topic: string): void {

@@ -17,8 +17,8 @@ export type DefineRedisCrossNodeBusAdapterOptions = Omit<RedisCrossNodeBusOption
  * A factory to bind to `CrossNodeBus`: a bus over Redis that reports to the shared telemetry and is disposed, gently, with
  * the injector.
  *
- * @throws TypeError, Error or RangeError at the call, for a client that is none, an empty name, or a number out of its
- * range.
+ * @throws BusOptionError, Error or RangeError at the call, for options that the bus does not take; that a client has to be
+ * connected is looked at when the bus is resolved.
  *
  * @example
  * ```ts

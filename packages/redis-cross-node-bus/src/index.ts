@@ -1,4 +1,12 @@
-export type { RedisClient } from './connection/redisClient.js'
+export type {
+  AnyRedisClient,
+  RedisClient,
+  RedisClientPool,
+  RedisCluster,
+  RedisClusterNode,
+  RedisSentinel,
+} from '@furystack/redis-connection'
+export { BusOptionError } from './busOptionError.js'
 export {
   defineRedisCrossNodeBusAdapter,
   type DefineRedisCrossNodeBusAdapterOptions,

@@ -1,6 +1,8 @@
 import type { BusMessage, BusMessageHandler, CrossNodeBus, CrossNodeBusCapabilities } from '@furystack/cross-node-bus'
 import { BusReporter, serializePayload } from '@furystack/cross-node-bus/adapter'
 import {
+  catchError,
+  EMPTY,
   filter,
   firstValueFrom,
   lastValueFrom,
@@ -12,13 +14,16 @@ import {
   takeUntil,
   timer,
 } from 'rxjs'
+import type { BusOptionError } from './busOptionError.js'
 import type { Link, LinkState } from './connection/link.js'
 import { Outbox } from './publishing/outbox.js'
 import { PublishError } from './publishing/publishError.js'
+import { PUBLISHING } from './publishing/sendOutbox.js'
 import { Routes } from './reading/routes.js'
 import { createSubscriber, type Subscriber } from './reading/subscriber.js'
 import { redisCapabilities } from './redisCapabilities.js'
 import {
+  checkUsable,
   type RedisCrossNodeBusOptions,
   type ResolvedBusOptions,
   resolveBusOptions,
@@ -28,6 +33,7 @@ import { compareRedisStreamId, normalizeStreamId } from './streams/compareRedisS
 import { replayStream } from './streams/replayStream.js'
 import { StreamBook } from './streams/streamBook.js'
 import { readStreamState } from './streams/streamState.js'
+import { type TopicKeys, topicKeys } from './topicKeys.js'
 
 /**
  * A bus over Redis Streams, one stream a topic. Tokens are the ids of stream entries; `"0-0"` is the start token.
@@ -42,8 +48,12 @@ import { readStreamState } from './streams/streamState.js'
  * - `replay` asks the server, so it fails in the first step of the iteration rather than at the call.
  * - `oldestSeq` tells what the bus has seen last of the topic, and has it looked up again for the next time.
  *
- * @throws TypeError, Error or RangeError from the constructor, for a client that is none, an empty name, or a number out
- * of its range.
+ * A topic that it does not take is refused with an `InvalidTopicError`. A server that is none it could ever use (too old, or
+ * of another kind than the client is for) is told once, by `onCrossNodeError`; from then on every call is refused with a
+ * {@link BusOptionError}.
+ *
+ * @throws BusOptionError (a TypeError) from the constructor, for a client or prefix that cannot be used, Error for an empty
+ * name, RangeError for a number out of its range.
  *
  * @example
  * ```ts
@@ -56,6 +66,7 @@ export class RedisCrossNodeBus implements CrossNodeBus {
   readonly nodeId: string
   readonly capabilities: CrossNodeBusCapabilities = redisCapabilities
   readonly #options: ResolvedBusOptions
+  readonly #keyOf: TopicKeys
   readonly #reporter: BusReporter
   readonly #outbox: Outbox
   readonly #routes = new Routes()
@@ -64,11 +75,15 @@ export class RedisCrossNodeBus implements CrossNodeBus {
   readonly #running: Subscription
   readonly #ended$ = new Subject<void>()
   readonly #lookedUp = new Set<string>()
+  /** Why nothing is possible any more, but that the bus was disposed. */
+  #unfit: BusOptionError | undefined
   #isDisposed = false
   #end: Promise<void> | undefined
 
   constructor(options: RedisCrossNodeBusOptions) {
     this.#options = resolveBusOptions(options)
+    checkUsable(this.#options.client)
+    this.#keyOf = topicKeys(this.#options)
     const { nodeId, outboxLimit: maxMessages, outboxMaxBytes: maxBytes, outboxMaxAgeMs: maxAgeMs } = this.#options
     this.nodeId = nodeId
     this.#reporter = new BusReporter(options.telemetry)
@@ -81,11 +96,12 @@ export class RedisCrossNodeBus implements CrossNodeBus {
       book: this.#book,
     })
     this.#commands$ = commands$
-    this.#running = running$.subscribe()
+    this.#running = running$.subscribe({ error: (error: unknown) => this.#giveUp(error as BusOptionError) })
   }
 
   async publish(topic: string, payload: unknown): Promise<void> {
     this.#assertUsable()
+    const key = this.#reporter.watch(topic, 'publish', () => this.#keyOf(topic))
     const json = this.#reporter.watch(topic, 'serialize', () => serializePayload(payload))
     await new Promise<void>((resolve, reject) => {
       const fail = (error: Error): void => {
@@ -94,7 +110,7 @@ export class RedisCrossNodeBus implements CrossNodeBus {
       }
       this.#outbox.add({
         topic,
-        key: this.#keyOf(topic),
+        key,
         json,
         emittedAt: new Date().toISOString(),
         byteLength: Buffer.byteLength(json),
@@ -104,17 +120,17 @@ export class RedisCrossNodeBus implements CrossNodeBus {
           resolve()
         },
         fail: (reason, cause) => fail(new PublishError(topic, reason, cause === undefined ? undefined : { cause })),
-        abort: () => fail(this.#disposedError()),
+        abort: () => fail(this.#unfit ?? this.#disposedError()),
       })
     })
   }
 
   subscribe(topic: string, handler: BusMessageHandler): Disposable {
-    return this.#register(this.#options.topicPrefix, { topic, handler, phase: 'subscribe', remoteOnly: false })
+    return this.#register(undefined, { topic, handler, phase: 'subscribe', remoteOnly: false })
   }
 
   subscribeRemoteOnly(topic: string, handler: BusMessageHandler): Disposable {
-    return this.#register(this.#options.topicPrefix, { topic, handler, phase: 'subscribe', remoteOnly: true })
+    return this.#register(undefined, { topic, handler, phase: 'subscribe', remoteOnly: true })
   }
 
   subscribeForeign(prefix: string, topic: string, handler: BusMessageHandler): Disposable {
@@ -123,8 +139,9 @@ export class RedisCrossNodeBus implements CrossNodeBus {
 
   replay(topic: string, fromSeq: string): AsyncIterable<BusMessage> {
     this.#assertUsable()
-    const from = this.#reporter.watch(topic, 'replay', () => normalizeStreamId(fromSeq))
-    return this.#replay(topic, from)
+    return this.#reporter.watch(topic, 'replay', () =>
+      this.#replay(topic, this.#keyOf(topic), normalizeStreamId(fromSeq)),
+    )
   }
 
   compareSeq(a: string, b: string): number {
@@ -145,7 +162,7 @@ export class RedisCrossNodeBus implements CrossNodeBus {
    *
    * @throws Error (as a rejection) if nobody is subscribed to the topic, or the bus is disposed meanwhile.
    */
-  async whenReady(topic: string, prefix: string = this.#options.topicPrefix): Promise<void> {
+  async whenReady(topic: string, prefix?: string): Promise<void> {
     this.#assertUsable()
     const route = this.#routes.get(this.#keyOf(topic, prefix))
     if (route === undefined) throw new Error(`Nobody is subscribed to "${topic}" on the bus "${this.nodeId}"`)
@@ -171,11 +188,24 @@ export class RedisCrossNodeBus implements CrossNodeBus {
     this.#running.unsubscribe()
   }
 
+  /** The server is none that the bus could ever use. Told once; from now on every call is refused with it. */
+  #giveUp(error: BusOptionError): void {
+    this.#unfit = error
+    this.#reporter.failed(PUBLISHING, 'publish', error)
+    this.#routes.clear()
+    this.#outbox.close()
+    this.#ended$.next()
+  }
+
   async #endGently(): Promise<void> {
     if (this.#isDisposed) return
+    if (this.#unfit) return this[Symbol.dispose]()
     this.#isDisposed = true
     this.#routes.clear()
-    const isAway$ = this.#commands$.pipe(filter(({ link }) => !link))
+    const isAway$ = this.#commands$.pipe(
+      filter(({ link }) => !link),
+      catchError(() => EMPTY),
+    )
     const { commandDeadlineMs, scheduler } = this.#options
     const isLate$ = timer(commandDeadlineMs, scheduler)
     await lastValueFrom(this.#outbox.emptied$.pipe(takeUntil(merge(isAway$, isLate$, this.#ended$))), {
@@ -184,22 +214,27 @@ export class RedisCrossNodeBus implements CrossNodeBus {
     this[Symbol.dispose]()
   }
 
-  #register(prefix: string, fields: Pick<Subscriber, 'topic' | 'handler' | 'phase' | 'remoteOnly'>): Disposable {
+  #register(
+    prefix: string | undefined,
+    fields: Pick<Subscriber, 'topic' | 'handler' | 'phase' | 'remoteOnly'>,
+  ): Disposable {
     this.#assertUsable()
-    const key = this.#keyOf(fields.topic, prefix)
+    const key = this.#reporter.watch(fields.topic, fields.phase, () => this.#keyOf(fields.topic, prefix))
     return this.#routes.add(key, createSubscriber(fields), this.#options.scheduler.now())
   }
 
-  async *#replay(topic: string, fromSeq: string): AsyncGenerator<BusMessage, void, undefined> {
+  async *#replay(topic: string, key: string, fromSeq: string): AsyncGenerator<BusMessage, void, undefined> {
     try {
       yield* replayStream({
         topic,
-        key: this.#keyOf(topic),
+        key,
         fromSeq,
         link: () => this.#link(),
         book: this.#book,
         reporter: this.#reporter,
         retentionMs: this.#options.retentionMs,
+        patienceMs: this.#options.commandDeadlineMs,
+        scheduler: this.#options.scheduler,
       })
     } catch (error) {
       this.#reporter.rejected(topic, 'replay', error)
@@ -235,13 +270,9 @@ export class RedisCrossNodeBus implements CrossNodeBus {
     return link
   }
 
-  #keyOf(topic: string, prefix: string = this.#options.topicPrefix): string {
-    // Redis would put other characters in the place of those that are none, and its answers name another key.
-    return (prefix + topic).toWellFormed()
-  }
-
   #assertUsable(): void {
     if (this.#isDisposed) throw this.#disposedError()
+    if (this.#unfit) throw this.#unfit
   }
 
   #disposedError(): Error {

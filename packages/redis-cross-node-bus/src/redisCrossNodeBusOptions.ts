@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { CrossNodeBusTelemetry } from '@furystack/cross-node-bus'
 import { assertPositiveInteger } from '@furystack/cross-node-bus/adapter'
+import { type AnyRedisClient, hashTagOf, kindOf, type KnownClient, misfitOf } from '@furystack/redis-connection'
 import { asyncScheduler, type SchedulerLike } from 'rxjs'
-import type { RedisClient } from './connection/redisClient.js'
+import { BusOptionError } from './busOptionError.js'
 
 /**
  * Options of `RedisCrossNodeBus`. Processes that share topics should agree on `replayWindow` and `retentionMs`: whoever
@@ -15,15 +16,16 @@ import type { RedisClient } from './connection/redisClient.js'
  */
 export type RedisCrossNodeBusOptions = {
   /**
-   * A client made by `createClient` of `redis` 5 or 6, which serves as a template: the bus opens duplicates of it, and
-   * never closes it, reconfigures it or sends it a command. It need not be connected.
+   * A client made by `createClient`, `createClientPool`, `createSentinel` or `createCluster` of `redis` 5 or 6. It tells
+   * where the server is and how to sign in there: the bus opens connections of its own like it, and never closes it,
+   * reconfigures it or sends it a command of the bus. All but the first kind have to be connected to know that.
    */
-  readonly client: RedisClient
+  readonly client: AnyRedisClient
   /** Names the connections of the bus in `CLIENT LIST`, and its node. Not empty. */
   readonly serviceName: string
   /**
    * In front of every topic to make its key, so that services on one Redis do not hear each other. With a hash tag
-   * (`{shop}/`) all topics lie in one slot of a cluster, which has to be so there. Default: nothing.
+   * (`{shop}/`) all topics lie in one slot of a cluster, which has to be so there. Whole characters. Default: nothing.
    */
   readonly topicPrefix?: string | undefined
   /** About how many messages are kept per topic, a few more at times: a positive integer, by default 10,000. */
@@ -65,21 +67,30 @@ export type RedisCrossNodeBusOptions = {
 
 /** The options with everything filled in. */
 export type ResolvedBusOptions = {
-  readonly [Name in Exclude<keyof RedisCrossNodeBusOptions, 'telemetry'>]-?: NonNullable<RedisCrossNodeBusOptions[Name]>
-}
+  readonly [Name in Exclude<keyof RedisCrossNodeBusOptions, 'client' | 'telemetry'>]-?: NonNullable<
+    RedisCrossNodeBusOptions[Name]
+  >
+} & { readonly client: KnownClient }
 
 /**
  * Checks every option and fills in the defaults.
  *
- * @throws TypeError for a client that is none, Error for an empty name, RangeError for a number out of its range.
+ * @throws BusOptionError for a client or text that cannot be used, Error for an empty name, RangeError for a number out of
+ * its range.
  */
 export function resolveBusOptions(options: RedisCrossNodeBusOptions): ResolvedBusOptions {
-  const { client, serviceName } = options as Partial<RedisCrossNodeBusOptions>
-  if (!isClient(client)) {
-    throw new TypeError('client must be a client made by createClient of "redis" 5 or 6')
-  }
+  const { serviceName, topicPrefix = '' } = options as Partial<RedisCrossNodeBusOptions>
+  const client = kindOf(options.client)
+  // Whatever was taken for a client, a URL perhaps, may hold a password, and errors are logged.
+  if (client === undefined) throw new BusOptionError('client', typeof options.client, CLIENT)
   if (typeof serviceName !== 'string' || serviceName === '') throw new Error('serviceName must be a non-empty string')
   if (options.nodeId === '') throw new Error('nodeId must not be empty')
+  for (const name of ['serviceName', 'nodeId', 'topicPrefix'] as const)
+    // Redis would put other characters in the place of halves, and the bus would not know its own messages.
+    if (options[name]?.isWellFormed() === false)
+      throw new BusOptionError(name, JSON.stringify(options[name]), 'a string of whole characters')
+  if (client.kind === 'cluster' && hashTagOf(topicPrefix) === undefined)
+    throw new BusOptionError('topicPrefix', JSON.stringify(topicPrefix), HASH_TAG)
   const positive = (name: keyof RedisCrossNodeBusOptions, value: number | undefined, preset: number): number => {
     if (value !== undefined) assertPositiveInteger(name, value)
     return value ?? preset
@@ -87,9 +98,8 @@ export function resolveBusOptions(options: RedisCrossNodeBusOptions): ResolvedBu
   return {
     client,
     serviceName,
-    topicPrefix: options.topicPrefix ?? '',
-    // Redis would put other characters in the place of those that are none, and the bus would not know its own messages.
-    nodeId: (options.nodeId ?? `${serviceName}-${randomUUID().slice(0, 8)}`).toWellFormed(),
+    topicPrefix,
+    nodeId: options.nodeId ?? `${serviceName}-${randomUUID().slice(0, 8)}`,
     replayWindow: positive('replayWindow', options.replayWindow, 10_000),
     retentionMs: options.retentionMs === Infinity ? Infinity : positive('retentionMs', options.retentionMs, 86_400_000),
     blockTimeoutMs: positive('blockTimeoutMs', options.blockTimeoutMs, 2_000),
@@ -101,9 +111,19 @@ export function resolveBusOptions(options: RedisCrossNodeBusOptions): ResolvedBu
   }
 }
 
-/** Clients of a cluster and of sentinels look much the same, but want to know more of each command. */
-function isClient(client: RedisClient | undefined): client is RedisClient {
-  return (
-    typeof client?.duplicate === 'function' && typeof client.isReady === 'boolean' && client.sendCommand.length <= 2
-  )
+const CLIENT = 'made by createClient, createClientPool, createSentinel or createCluster of "redis" 5 or 6'
+const HASH_TAG =
+  'a prefix with a hash tag, as "{shop}/" is: on a cluster all topics of a bus have to lie in one slot, and several buses ' +
+  'with tags of their own spread over its nodes'
+
+/**
+ * Refuses a client in subscriber mode, which nobody means to pass, and one that has to be connected and is not: a plain
+ * client tells where the server is all the same.
+ *
+ * @throws BusOptionError
+ */
+export function checkUsable(known: KnownClient): void {
+  const misfit = misfitOf(known)
+  if (misfit && (known.kind !== 'single' || known.client.isOpen))
+    throw new BusOptionError('client', misfit.value, misfit.allowed)
 }

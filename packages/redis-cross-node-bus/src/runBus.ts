@@ -1,4 +1,5 @@
 import type { BusReporter } from '@furystack/cross-node-bus/adapter'
+import { leadsElsewhere, locateServer, replyCode, serverCheck } from '@furystack/redis-connection'
 import {
   catchError,
   defer,
@@ -16,11 +17,12 @@ import {
   switchMap,
   take,
   tap,
+  throwError,
   timer,
 } from 'rxjs'
+import { BusOptionError } from './busOptionError.js'
 import { connectLink } from './connection/connectLink.js'
 import type { Link, LinkState } from './connection/link.js'
-import { replyCode } from './connection/replyCode.js'
 import { AgeTrims } from './publishing/ageTrims.js'
 import type { Outbox } from './publishing/outbox.js'
 import { expireOutbox, PUBLISHING, sendOutbox } from './publishing/sendOutbox.js'
@@ -43,7 +45,8 @@ export type BusParts = {
 export type RunningBus = {
   /**
    * Subscribe: connects, sends what is in the outbox and reads what there are routes for.  Emits: nothing.
-   * Completes, errors: never.  Unsubscribe: cuts the connections.
+   * Completes: never.  Errors: with a {@link BusOptionError}, if the server is none that could ever be used.
+   * Unsubscribe: cuts the connections.
    */
   readonly running$: Observable<never>
   /** The connection for everything but reading; the latest state first. Connects if `running$` does not. */
@@ -56,11 +59,14 @@ const READ_COUNT = 200
 /** Puts the parts of a bus together. */
 export function runBus(parts: BusParts): RunningBus {
   const { options, reporter, outbox, routes } = parts
-  const { nodeId, scheduler } = options
+  const { client, nodeId, scheduler } = options
+  const server = locateServer(client, options.topicPrefix)
+  const check = serverCheck(client.kind)
 
   function connect(purpose: 'publish' | 'subscribe'): Observable<LinkState> {
     return connectLink({
-      template: options.client,
+      server,
+      check,
       name: purpose === 'publish' ? `${options.serviceName}:bus` : `${options.serviceName}:bus-reader`,
       deadlineMs: options.commandDeadlineMs,
       scheduler,
@@ -88,12 +94,12 @@ export function runBus(parts: BusParts): RunningBus {
     }),
   )
 
-  // The commands have found themselves on a replica, after a fail-over: then so are the reads.
-  const isDemoted$ = commands$.pipe(filter((state) => !state.link && replyCode(state.error) === 'READONLY'))
+  // The commands have found themselves on a replica, or where the slot has been: then so are the reads.
+  const isElsewhere$ = commands$.pipe(filter((state) => !state.link && leadsElsewhere(replyCode(state.error))))
   const reading$ = defer(() => (routes.isEmpty ? routes.newcomers$.pipe(take(1)) : of(undefined))).pipe(
     switchMap(() => connect('subscribe')),
     switchMap(({ link }) =>
-      link ? merge(read(link, commands$, parts), isDemoted$.pipe(tap((state) => link.abandon(state)))) : NEVER,
+      link ? merge(read(link, commands$, parts), isElsewhere$.pipe(tap((state) => link.abandon(state)))) : NEVER,
     ),
   )
 
@@ -101,6 +107,7 @@ export function runBus(parts: BusParts): RunningBus {
     // Nothing of the above fails but by a mistake of its own, which must not end the bus without a word.
     retry({
       delay: (error) => {
+        if (error instanceof BusOptionError) return throwError(() => error)
         reporter.failed(READ_LOOP, 'subscribe', error)
         return timer(options.commandDeadlineMs, scheduler)
       },

@@ -134,6 +134,30 @@ describe('after an outage', () => {
     await ear.heard('more')
   })
 
+  it('a stream that has lost its end, as by a fail-over, is told, and nothing of it is heard again', async () => {
+    const { admin, proxy, speaker, listener, cut } = await setUp()
+    const ear = await listener.listen('t')
+    for (const number of [1, 2, 3]) await speaker.bus.publish('t', number)
+    await ear.heard(3)
+
+    await cut()
+    const entries = (await admin.xRange('t', '-', '+')) ?? []
+    await admin.del('t')
+    for (const { id, message } of entries.slice(0, -1)) await admin.xAdd('t', id, message)
+    await proxy.accept()
+    await until(() => gaps(listener).length > 0)
+    await speaker.bus.publish('t', 4)
+
+    await ear.heard(4)
+    expect(ear.payloads).toEqual([1, 2, 3, 4])
+    expect(gaps(listener)).toEqual([`t subscribe after ${ear.seqs[2]}`])
+    // One that the former server had not given, with an id that it had passed.
+    const late = await listener.listen('t')
+    await speaker.bus.publish('t', 5)
+    await late.heard(5)
+    expect(late.payloads).toEqual([5])
+  })
+
   it('a topic that vanished because nobody had published for long is not', async () => {
     const { admin, proxy, speaker, listener, cut } = await setUp({ retentionMs: 60_000 })
     const ear = await listener.listen('t')

@@ -1,23 +1,28 @@
 import { CrossNodeBus, CrossNodeBusTelemetryToken } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
-import { createClient, createCluster, createSentinel } from 'redis'
+import { createClient, createCluster } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { connectClient, uniquePrefix } from '../../../test/support/redis.js'
-import { defineRedisCrossNodeBusAdapter, RedisCrossNodeBus } from '../src/index.js'
+import { BusOptionError, defineRedisCrossNodeBusAdapter, RedisCrossNodeBus } from '../src/index.js'
 
 const client = createClient()
+const cluster = createCluster({ rootNodes: [] })
 
 describe('the options of the bus', () => {
   it.each([
     ['no client', { client: undefined }, TypeError],
     ['something else for a client', { client: {} }, TypeError],
-    ['a client of a cluster', { client: createCluster({ rootNodes: [] }) }, TypeError],
+    ['a URL for a client', { client: 'redis://:secret@127.0.0.1' }, /^client: string is not made by createClient/],
     [
-      'a client of sentinels',
-      { client: createSentinel({ name: 'x', sentinelRootNodes: [{ host: 'localhost', port: 1 }] }) },
-      TypeError,
+      'a cluster without a hash tag',
+      { client: cluster, topicPrefix: 'shop/' },
+      /^topicPrefix: "shop\/" is not a prefix/,
     ],
+    ['a cluster with an empty one', { client: cluster, topicPrefix: '{}shop/' }, BusOptionError],
+    ['half a character in a prefix', { topicPrefix: '\ud800' }, /^topicPrefix: "\\ud800" is not a string of whole/],
+    ['half a character in a node id', { nodeId: '\ud800' }, BusOptionError],
+    ['half a character in a name', { serviceName: '\ud800' }, BusOptionError],
     ['no name', { serviceName: '' }, /serviceName/],
     ['an empty node id', { nodeId: '' }, /nodeId/],
     ['no window', { replayWindow: 0 }, RangeError],

@@ -1,7 +1,7 @@
 import type { CrossNodeBus } from '@furystack/cross-node-bus'
 import type { ServiceFactory } from '@furystack/inject'
-import type { createClient } from 'redis'
-import type { createClient as createClient5 } from 'redis-v5'
+import type { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import type { createClient as createClient5, createSentinel as createSentinel5 } from 'redis-v5'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 
 import {
@@ -18,6 +18,10 @@ describe('types', () => {
   it('take the clients of either major version', () => {
     expectTypeOf<ReturnType<typeof createClient>>().toExtend<RedisClient>()
     expectTypeOf<ReturnType<typeof createClient5>>().toExtend<RedisClient>()
+    expectTypeOf<ReturnType<typeof createClientPool>>().toExtend<RedisCrossNodeBusOptions['client']>()
+    expectTypeOf<ReturnType<typeof createCluster>>().toExtend<RedisCrossNodeBusOptions['client']>()
+    expectTypeOf<ReturnType<typeof createSentinel>>().toExtend<RedisCrossNodeBusOptions['client']>()
+    expectTypeOf<ReturnType<typeof createSentinel5>>().toExtend<RedisCrossNodeBusOptions['client']>()
   })
 
   it('make a bus that ends gently', () => {

@@ -1,22 +1,12 @@
-import { createCluster } from 'redis'
-import { createCluster as createCluster5 } from 'redis-v5'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { hashSlot } from '@furystack/redis-connection'
+import { describe, expect, it } from 'vitest'
 
-import { hashSlot } from '../../../src/connection/hashSlot.js'
+import { connectCluster } from '../../support/connectKinds.js'
 import { exercise, exercises, submitUntilTaken } from '../../support/exercise.js'
-import { defaultMajor, uniquePrefix } from '../../support/redis.js'
+import { uniquePrefix } from '../../support/redis.js'
 import { serviceOn } from '../../support/service.js'
-import { type ClusterSetup, startCluster } from '../../support/startCluster.js'
+import { startCluster } from '../../support/startCluster.js'
 import { until } from '../../support/until.js'
-
-const clusterClient = async (cluster: ClusterSetup) => {
-  const options = { rootNodes: cluster.primaries.map(({ url }) => ({ url })) }
-  const client = defaultMajor() === 5 ? createCluster5(options) : createCluster(options)
-  client.on('error', () => undefined)
-  await client.connect()
-  onTestFinished(() => client.destroy())
-  return client
-}
 
 describe('a cluster', () => {
   it('is used, also while the slot moves', { timeout: 60_000 }, async () => {
@@ -40,7 +30,7 @@ describe('a cluster', () => {
     ])
       expect(await from.client.sendCommand(['CLUSTER', 'KEYSLOT', key])).toBe(hashSlot(key))
 
-    const service = serviceOn(await clusterClient(cluster), prefix, { concurrencyLimits: { double: 2 } })
+    const service = serviceOn(await connectCluster(cluster), prefix, { concurrencyLimits: { double: 2 } })
     service.work(exercises)
     await exercise(service)
 
@@ -60,7 +50,7 @@ describe('a cluster', () => {
     const cluster = await startCluster({ withReplicas: true })
     const prefix = `{${uniquePrefix('cluster')}}/`
     const owner = cluster.ownerOf(hashSlot(prefix))
-    const service = serviceOn(await clusterClient(cluster), prefix)
+    const service = serviceOn(await connectCluster(cluster), prefix)
     service.work(exercises)
     await exercise(service)
     await owner.kill('SIGKILL')

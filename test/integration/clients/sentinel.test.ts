@@ -1,20 +1,16 @@
-import { createSentinel } from 'redis'
-import { createSentinel as createSentinel5 } from 'redis-v5'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 
+import { connectSentinel } from '../../support/connectKinds.js'
 import { exercise, exercises, submitUntilTaken } from '../../support/exercise.js'
-import { connectClient, defaultMajor, uniquePrefix } from '../../support/redis.js'
+import { connectClient, uniquePrefix } from '../../support/redis.js'
 import { serviceOn } from '../../support/service.js'
 import { startSentinel } from '../../support/startSentinel.js'
 import { until } from '../../support/until.js'
 
 it('follows the primary that a Sentinel names', { timeout: 60_000 }, async () => {
-  const { name, sentinel, primary, replica } = await startSentinel()
-  const options = { name, sentinelRootNodes: [{ host: sentinel.host, port: sentinel.port }] }
-  const client = defaultMajor() === 5 ? createSentinel5(options) : createSentinel(options)
-  client.on('error', () => undefined)
-  await client.connect()
-  onTestFinished(() => client.destroy())
+  const setup = await startSentinel()
+  const { primary, replica } = setup
+  const client = await connectSentinel(setup)
   const listeners = client.listenerCount('topology-change')
 
   const service = serviceOn(client, uniquePrefix('sentinel'), { concurrencyLimits: { double: 2 } })

@@ -1,8 +1,3 @@
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
-import { Transform } from 'node:stream'
-
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
@@ -15,8 +10,9 @@ import {
 } from '../../../src/index.js'
 import { exercises } from '../../support/exercise.js'
 import { connectClient, redisUrl, uniquePrefix } from '../../support/redis.js'
-import { type RedisServer, serverOfTest } from '../../support/redisServer.js'
+import { serverOfTest } from '../../support/redisServer.js'
 import { serviceOn } from '../../support/service.js'
+import { startOldServer } from '../../support/startOldServer.js'
 import { until } from '../../support/until.js'
 
 describe('a client of the wrong shape is refused at the start', () => {
@@ -71,27 +67,6 @@ describe('a client of the wrong shape is refused at the start', () => {
   })
 })
 
-/** A server that says of itself that it is of Redis 6.0, because none so old can be had here. */
-const startOld = async ({ host, port }: RedisServer): Promise<string> => {
-  const proxy = createServer((socket) => {
-    const target = connect(port, host)
-    const aged = new Transform({
-      transform: (chunk: Buffer, _, done) => {
-        // The reply keeps its length.
-        done(null, chunk.toString('latin1').replace(/(version\r\n\$\d+\r\n)\d+\.\d/, '$16.0'))
-      },
-    })
-    socket.pipe(target)
-    target.pipe(aged).pipe(socket)
-    for (const end of [socket, target]) end.on('error', () => end.destroy())
-    socket.on('close', () => target.destroy())
-    target.on('close', () => socket.destroy())
-  }).listen(0, host)
-  await once(proxy, 'listening')
-  onTestFinished(() => void proxy.close())
-  return `redis://${host}:${(proxy.address() as AddressInfo).port}`
-}
-
 describe('a server of the wrong shape is refused by the first call, and told once', () => {
   it.each<[string, () => Promise<string>, RegExp]>([
     [
@@ -106,7 +81,7 @@ describe('a server of the wrong shape is refused by the first call, and told onc
     ],
     [
       'a server that is too old',
-      async () => startOld(await serverOfTest()),
+      async () => startOldServer(await serverOfTest()),
       /^client: "a server of version 6\.0\.\d+" is not one of Redis 6\.2 or newer, or Valkey/,
     ],
   ])('%s', async (_, start, sentence) => {

@@ -1,23 +1,38 @@
-import { defer, distinctUntilChanged, type Observable, retry, tap, timer } from 'rxjs'
+import { reconnectDelayMs } from '@furystack/redis-connection'
+import { defer, distinctUntilChanged, type Observable, retry, tap, throwError, timer } from 'rxjs'
+import { BusOptionError } from '../busOptionError.js'
 import type { LinkState } from './link.js'
 import { type LinkOptions, openLink } from './openLink.js'
-import { reconnectDelayMs } from './reconnectDelayMs.js'
+
+/** A connection that is lost sooner (milliseconds) is one more failure: the next attempt does not follow at once. */
+const SETTLED_AFTER_MS = 1_000
 
 /**
  * A connection that is replaced whenever it is lost, for ever.
  *
  *     ^--u-----d----u--   lost, and opened again after some attempts
+ *     ^--#                the server is none that could ever be used
  *
- * Subscribe: connects.  Emits: each change, once.  Completes, errors: never.  Unsubscribe: cuts the connection.
+ * Subscribe: connects.  Emits: each change, once.  Completes: never.  Errors: with a {@link BusOptionError}.
+ * Unsubscribe: cuts the connection.
  */
 export function connectLink(options: LinkOptions): Observable<LinkState> {
+  const { scheduler } = options
   return defer(() => {
     let failures = 0
+    let readyAt = Infinity
     return openLink(options).pipe(
       tap(({ link }) => {
-        if (link) failures = 0
+        if (link) readyAt = scheduler.now()
       }),
-      retry({ delay: () => timer(reconnectDelayMs(failures++), options.scheduler) }),
+      retry({
+        delay: (error) => {
+          if (error instanceof BusOptionError) return throwError(() => error)
+          if (scheduler.now() - readyAt >= SETTLED_AFTER_MS) failures = 0
+          readyAt = Infinity
+          return timer(reconnectDelayMs(failures++), scheduler)
+        },
+      }),
       distinctUntilChanged((before, now) => before.link === now.link),
     )
   })

@@ -1,11 +1,21 @@
-import { Observable, type SchedulerLike } from 'rxjs'
-import { duplicateClient } from './duplicateClient.js'
+import {
+  duplicateClient,
+  leadsElsewhere,
+  type Misfit,
+  type RedisClient,
+  replyCode,
+  type ServerLocator,
+} from '@furystack/redis-connection'
+import { Observable, type SchedulerLike, Subscription } from 'rxjs'
+import { BusOptionError } from '../busOptionError.js'
 import type { Link, LinkState } from './link.js'
-import type { RedisClient } from './redisClient.js'
 
 /** How to connect. Times are milliseconds. */
 export type LinkOptions = {
-  readonly template: RedisClient
+  /** Where the server is; what it finds is duplicated and otherwise left alone. */
+  readonly server: ServerLocator
+  /** Looks at the server before anything else is sent. */
+  readonly check: (client: RedisClient) => Promise<Misfit | undefined>
   /** What `CLIENT LIST` calls the connection; characters that Redis does not take in a name become `-`. */
   readonly name: string
   /** How long connecting may take, and a command that was written may go without any reply arriving. */
@@ -15,67 +25,83 @@ export type LinkOptions = {
 
 /** An idle connection gives a sign of life this often, lest something in between drops it unseen. */
 const PING_AFTER_MS = 30_000
+/** When another server has taken over, the former one may still answer what it was asked before, for so long. */
+const LAST_ANSWERS_MS = 500
+/** Maps arrive as arrays, by their type byte in RESP3: as objects they lose a key named `__proto__`. */
+const typeMapping = { ['%'.charCodeAt(0)]: Array }
 
 /**
- * One connection, by a duplicate of the template.
+ * One connection, by a client like the one that the locator finds.
  *
- *     ^--u------d#   ready, and then lost
+ *     ^--u------d#   ready, and then lost, or led to the wrong server
  *     ^-----d#       could not connect
  *
- * Subscribe: connects.  Emits: the link when it is ready, and that it is gone.  Errors: after that, with the reason.
- * Unsubscribe: cuts the connection; what is on its way is rejected.
+ * Subscribe: connects.  Emits: the link when it is ready, and that it is gone.  Errors: after that, with the reason; at
+ * once with a {@link BusOptionError}.  Unsubscribe: cuts the connection; what is on its way is rejected.
  */
-export function openLink({ template, name, deadlineMs, scheduler }: LinkOptions): Observable<LinkState> {
+export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOptions): Observable<LinkState> {
   return new Observable((out) => {
-    const client = duplicateClient(template, name)
-    let hasSocket = false
-    let isReady = false
+    const cut = new AbortController()
+    const teardown = new Subscription()
+    let template: RedisClient | undefined
+    let client: RedisClient | undefined
+    let link: Link | undefined
     let outstanding = 0
     let graceMs = 0
     let lastSign = scheduler.now()
     let suspected = -1
+    let isElsewhere: { readonly error: unknown } | undefined
 
     const fail = (error: unknown): void => {
-      out.next({ error })
+      if (template) server.doubt(template)
+      if (!(error instanceof BusOptionError)) out.next({ error })
       out.error(error)
     }
-    const link: Link = {
+    /** What was asked before is still answered, one way or the other; cutting it off would leave its outcome unknown. */
+    const leave = (error: unknown): void => {
+      isElsewhere ??= { error }
+      if (outstanding === 0) fail(isElsewhere.error)
+    }
+    const open = async (): Promise<void> => {
+      template = await server.template()
+      if (out.closed) return
+      client = duplicateClient(template, { name, signal: cut.signal, typeMapping })
+      client.on('error', fail)
+      await client.connect()
+      const misfit = await check(client)
+      if (misfit) throw new BusOptionError('client', misfit.value, misfit.allowed)
+      lastSign = scheduler.now()
+      link = linkOver(client)
+      out.next({ link })
+    }
+    const linkOver = (ready: RedisClient): Link => ({
       send: async (args, grace = 0) => {
         if (outstanding++ === 0) {
           lastSign = scheduler.now()
           graceMs = grace
         } else graceMs = Math.max(graceMs, grace)
         try {
-          const reply = await client.sendCommand(args)
+          const reply = await ready.sendCommand(args)
           lastSign = scheduler.now()
           return reply
+        } catch (error) {
+          if (leadsElsewhere(replyCode(error))) isElsewhere ??= { error }
+          throw error
         } finally {
           outstanding--
+          if (isElsewhere) leave(isElsewhere.error)
         }
       },
       abandon: fail,
-    }
-
-    client.on('error', fail)
-    client.on('connect', () => {
-      hasSocket = true
-      // A client that is told to end before it has a socket comes up all the same, and cannot be ended a second time.
-      if (out.closed) destroy(client)
     })
-    client.on('ready', () => {
-      isReady = true
-      lastSign = scheduler.now()
-      out.next({ link })
-    })
-    client.connect().catch(fail)
 
     /**
-     * Replies come in order, so "no reply at all while some are due" is one test for every command. The handshake is
-     * one of them.
+     * Replies come in order, so "no reply at all while some are due" is one test for every command. The search for the
+     * server and the handshake are one of them.
      */
-    const check = (): void => {
+    const look = (): void => {
       const silentMs = scheduler.now() - lastSign
-      if (isReady && outstanding === 0) {
+      if (link && outstanding === 0) {
         // What becomes of it shows in the watchdog, or in the client's `error` event.
         if (silentMs >= PING_AFTER_MS) link.send(['PING']).catch(() => undefined)
         return
@@ -85,15 +111,25 @@ export function openLink({ template, name, deadlineMs, scheduler }: LinkOptions)
       if (suspected === lastSign) fail(new Error(`No reply from Redis for ${silentMs} ms`))
       suspected = lastSign
     }
-    const watchdog = scheduler.schedule(function () {
-      check()
-      this.schedule(undefined, deadlineMs / 4)
-    }, deadlineMs / 4)
-
-    return () => {
-      watchdog.unsubscribe()
-      if (hasSocket) destroy(client)
-    }
+    teardown.add(
+      scheduler.schedule(function () {
+        look()
+        this.schedule(undefined, deadlineMs / 4)
+      }, deadlineMs / 4),
+    )
+    teardown.add(
+      server.onMoved(() => {
+        const error = new Error('Another server has taken over')
+        teardown.add(scheduler.schedule(() => fail(error), LAST_ANSWERS_MS))
+        leave(error)
+      }),
+    )
+    teardown.add(() => {
+      if (client) destroy(client)
+      cut.abort()
+    })
+    open().catch(fail)
+    return teardown
   })
 }
 

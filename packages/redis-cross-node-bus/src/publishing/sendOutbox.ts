@@ -1,3 +1,4 @@
+import { reconnectDelayMs } from '@furystack/redis-connection'
 import {
   concatMap,
   defer,
@@ -5,7 +6,6 @@ import {
   from,
   ignoreElements,
   interval,
-  NEVER,
   type Observable,
   repeat,
   switchMap,
@@ -14,8 +14,6 @@ import {
 } from 'rxjs'
 import type { SchedulerLike } from 'rxjs'
 import { endOfTurn$ } from '../connection/endOfTurn.js'
-import { reconnectDelayMs } from '../connection/reconnectDelayMs.js'
-import { replyCode } from '../connection/replyCode.js'
 import type { Outbox } from './outbox.js'
 import { sendBatch, type SendContext } from './sendBatch.js'
 
@@ -30,11 +28,11 @@ export const PUBLISHING = '<publishing>'
  * Unsubscribe: what is on its way still finds its end.
  */
 export function sendOutbox(context: SendContext): Observable<never> {
-  const { link, outbox, reporter, scheduler } = context
+  const { outbox, reporter, scheduler } = context
   return defer(() => {
     let refusals = 0
 
-    /** Rests if the server takes no messages at the moment, or leaves it if it will take none. */
+    /** Rests if the server takes no messages at the moment. If it will take none, the link sees that by itself, and ends. */
     const settle = (refusal: unknown): Observable<unknown> => {
       if (refusal === undefined) {
         refusals = 0
@@ -42,11 +40,6 @@ export function sendOutbox(context: SendContext): Observable<never> {
       }
       if (refusals === 0) reporter.failed(PUBLISHING, 'publish', refusal)
       outbox.expire()
-      // After a fail-over the connection may still lead to the former primary.
-      if (replyCode(refusal) === 'READONLY') {
-        link.abandon(refusal)
-        return NEVER
-      }
       return timer(reconnectDelayMs(refusals++), scheduler)
     }
 

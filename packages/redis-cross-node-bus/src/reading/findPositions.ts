@@ -1,4 +1,5 @@
 import type { BusReporter } from '@furystack/cross-node-bus/adapter'
+import { reconnectDelayMs } from '@furystack/redis-connection'
 import {
   defer,
   EMPTY,
@@ -13,7 +14,6 @@ import {
   timer,
 } from 'rxjs'
 import type { Link } from '../connection/link.js'
-import { reconnectDelayMs } from '../connection/reconnectDelayMs.js'
 import { readStreamState } from '../streams/streamState.js'
 import type { StreamBook } from '../streams/streamBook.js'
 import type { Newcomer, Routes } from './routes.js'

@@ -3,6 +3,7 @@ import { catchError, defer, EMPTY, from, ignoreElements, type Observable, tap } 
 import { compareRedisStreamId } from '../streams/compareRedisStreamId.js'
 import { isReaderUpToDate, START_ID } from '../streams/completeness.js'
 import { type Page, readPage } from '../streams/page.js'
+import type { StreamState } from '../streams/streamState.js'
 import { reportToAll } from './deliver.js'
 import type { ReadContext } from './readContext.js'
 import type { Route } from './route.js'
@@ -38,6 +39,7 @@ export function readBehind(route: Route, context: ReadContext): Observable<never
 function take(route: Route, cursor: string, page: Page, readAt: number, context: ReadContext): void {
   const { state, entries } = page
   const { book, retentionMs, reporter } = context
+  const oldest = book.oldest(route.key)
   book.look(route.key, state)
   const awayMs = readAt - route.readAt
   route.readAt = readAt
@@ -45,11 +47,21 @@ function take(route: Route, cursor: string, page: Page, readAt: number, context:
     reportToAll(route.subscribers, reporter, (topic) => new ReplayWindowExceededError(topic, cursor, state.firstId))
   }
   if (cursor !== START_ID && compareRedisStreamId(cursor, state.lastId) > 0) {
-    route.restart()
+    route.goBackTo(hasLostItsEnd(state, oldest) ? state.lastId : START_ID)
   } else {
     route.push(entries, cursor)
     route.isBehind = entries.length >= context.count
   }
+}
+
+/**
+ * Of a stream that ends before what was read of it: whether it is the same one without its last entries, as after a
+ * fail-over to a replica that had not got them yet, rather than one that began anew and is new as a whole.
+ *
+ * @param oldest its first entry when it was last looked at
+ */
+function hasLostItsEnd({ firstId }: StreamState, oldest: string | undefined): boolean {
+  return firstId !== undefined && oldest !== undefined && compareRedisStreamId(firstId, oldest) >= 0
 }
 
 function refuse(route: Route, error: unknown, { reporter, scheduler }: ReadContext): void {

@@ -1,3 +1,4 @@
+import { reconnectDelayMs } from '@furystack/redis-connection'
 import {
   catchError,
   concat,
@@ -15,7 +16,6 @@ import {
   timer,
 } from 'rxjs'
 import { endOfTurn$ } from '../connection/endOfTurn.js'
-import { reconnectDelayMs } from '../connection/reconnectDelayMs.js'
 import { deliverSlice } from './deliver.js'
 import { readBehind } from './readBehind.js'
 import type { ReadContext } from './readContext.js'
@@ -44,6 +44,8 @@ export function readStreams(context: ReadContext): Observable<never> {
   return defer(() => {
     const failures = { inARow: 0 }
     let lastTurnAt = -Infinity
+    // What another server refused, this one need not.
+    for (const route of routes) route.restsUntil = 0
 
     function turn(): Observable<unknown> {
       const now = scheduler.now()

@@ -54,12 +54,13 @@ export class Route {
     this.#cursor = last.id
   }
 
-  /** Everything in the stream is new, whatever its ids. */
-  restart(): void {
-    this.#cursor = this.#delivered = START_ID
+  /** Everything in the stream after this id is new, although higher ones were read before. */
+  goBackTo(id: string): void {
+    this.#cursor = this.#delivered = id
     this.backlog = []
     for (const subscriber of this.subscribers) {
-      if (subscriber.position !== undefined) subscriber.position = START_ID
+      const { position } = subscriber
+      if (position !== undefined && compareRedisStreamId(position, id) > 0) subscriber.position = id
     }
   }
 

@@ -1,10 +1,13 @@
 import { type BusMessage, ReplayWindowExceededError } from '@furystack/cross-node-bus'
 import type { BusReporter } from '@furystack/cross-node-bus/adapter'
+import { reconnectDelayMs, replyCode } from '@furystack/redis-connection'
+import { lastValueFrom, type SchedulerLike, timer } from 'rxjs'
+import { isTransient } from '../connection/isTransient.js'
 import type { Link } from '../connection/link.js'
 import { compareRedisStreamId } from './compareRedisStreamId.js'
 import { isReaderUpToDate, isReplayComplete } from './completeness.js'
 import { decodeMessage } from './entry.js'
-import { readPage } from './page.js'
+import { type Page, readPage } from './page.js'
 import type { StreamBook } from './streamBook.js'
 
 /** Which messages to replay, and what that takes. */
@@ -18,6 +21,9 @@ export type ReplayRequest = {
   readonly book: StreamBook
   readonly reporter: BusReporter
   readonly retentionMs: number
+  /** How long a server may be asked again that does not answer at the moment, milliseconds. */
+  readonly patienceMs: number
+  readonly scheduler: SchedulerLike
 }
 
 /** Messages that are read at once. */
@@ -32,7 +38,7 @@ export async function* replayStream(request: ReplayRequest): AsyncGenerator<BusM
   let position = fromSeq
   let end: string | undefined
   for (;;) {
-    const { state, entries } = await readPage(await request.link(), key, position, PAGE_SIZE)
+    const { state, entries } = await read(request, position)
     book.look(key, state)
     const isComplete =
       end === undefined
@@ -47,6 +53,19 @@ export async function* replayStream(request: ReplayRequest): AsyncGenerator<BusM
       if (message) yield message
     }
     if (entries.length < PAGE_SIZE) return
+  }
+}
+
+async function read({ link, key, patienceMs, scheduler }: ReplayRequest, position: string): Promise<Page> {
+  const endsAt = scheduler.now() + patienceMs
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await readPage(await link(), key, position, PAGE_SIZE)
+    } catch (error) {
+      const restMs = reconnectDelayMs(attempt)
+      if (!isTransient(replyCode(error)) || scheduler.now() + restMs > endsAt) throw error
+      await lastValueFrom(timer(restMs, scheduler), { defaultValue: 0 })
+    }
   }
 }
 

@@ -7,10 +7,12 @@ export interface DuplicateClientOptions {
   readonly name?: string | undefined
   /** Ends its socket at once, also one that is still being opened, which `destroy` does not reach. */
   readonly signal?: AbortSignal
+  /** As which JavaScript types replies arrive, by the type byte of the protocol. Default: as with the template. */
+  readonly typeMapping?: object
 }
 
 /**
- * A client like the template, not yet connected, with what the library needs to be otherwise:
+ * A client like the template, not yet connected, with what a library needs to be otherwise:
  *
  * - no per-command timer: it costs more than the command, and covers only the time until the command is written;
  * - no queue while there is no connection: what cannot be sent is refused; and no limit to what is on its way;
@@ -20,9 +22,12 @@ export interface DuplicateClientOptions {
  * @example
  * const reader = duplicateClient(client, { name: 'svc-a:reader' })
  */
-export const duplicateClient = (template: RedisClient, { name, signal }: DuplicateClientOptions = {}): RedisClient =>
+export const duplicateClient = (
+  template: RedisClient,
+  { name, signal, typeMapping }: DuplicateClientOptions = {},
+): RedisClient =>
   template.duplicate({
-    commandOptions: { timeout: undefined },
+    commandOptions: { timeout: undefined, ...(typeMapping && { typeMapping }) },
     disableOfflineQueue: true,
     commandsQueueMaxLength: undefined,
     pingInterval: undefined,

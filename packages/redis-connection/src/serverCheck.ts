@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../errors/invalidOptionError.js'
 import type { KnownClient } from './anyRedisClient.js'
+import type { Misfit } from './misfit.js'
 import type { RedisClient } from './redisClient.js'
 
 const OLDEST = [6, 2] as const
@@ -8,33 +8,44 @@ const OLDEST = [6, 2] as const
  * Makes a check of the server: new enough, and of the kind that the client is for. It asks `HELLO`, which every user may
  * send, once for all connections; a server that passed is not asked again.
  *
- * The check rejects with an {@link InvalidOptionError} if the server does not fit, and with what the client says if it
- * could not be asked.
+ * The check tells what is wrong with a server that does not fit, and rejects with what the client says if it could not be
+ * asked.
  *
  * @example
  * const check = serverCheck('single')
- * await check(client)
+ * const misfit = await check(client)
+ * if (misfit) throw new TypeError(`client: ${misfit.value} is not ${misfit.allowed}`)
  */
-export const serverCheck = (kind: KnownClient['kind']): ((client: RedisClient) => Promise<void>) => {
+export const serverCheck = (kind: KnownClient['kind']): ((client: RedisClient) => Promise<Misfit | undefined>) => {
   let hasPassed = false
   return async (client) => {
-    if (hasPassed) return
+    if (hasPassed) return undefined
     const hello = await client.sendCommand(['HELLO']).catch((error: unknown) => {
       // HELLO came with Redis 6.0.
       if (/unknown command/i.test(String(error))) return { version: 'before 6.0' }
       throw error
     })
-    const { version, mode } = fieldsOf(hello)
-    if (isTooOld(version)) throw unfit(`a server of version ${version}`, 'one of Redis 6.2 or newer, or Valkey')
-    if (mode === 'sentinel')
-      throw unfit('connected to a Sentinel', 'one of createSentinel, which finds the primary and follows a fail-over')
-    if (mode === 'cluster' && kind !== 'cluster')
-      throw unfit('connected to a node of a cluster', 'one of createCluster, which finds the node of the prefix’s slot')
-    hasPassed = true
+    const misfit = misfitOfServer(fieldsOf(hello), kind)
+    hasPassed = misfit === undefined
+    return misfit
   }
 }
 
-const unfit = (value: string, allowed: string): InvalidOptionError => new InvalidOptionError('client', value, allowed)
+const misfitOfServer = ({ version, mode }: Record<string, string>, kind: KnownClient['kind']): Misfit | undefined => {
+  if (isTooOld(version))
+    return { value: `a server of version ${version}`, allowed: 'one of Redis 6.2 or newer, or Valkey' }
+  if (mode === 'sentinel')
+    return {
+      value: 'connected to a Sentinel',
+      allowed: 'one of createSentinel, which finds the primary and follows a fail-over',
+    }
+  if (mode === 'cluster' && kind !== 'cluster')
+    return {
+      value: 'connected to a node of a cluster',
+      allowed: 'one of createCluster, which finds the node of the prefix’s slot',
+    }
+  return undefined
+}
 
 /** An object or Map under RESP 3, a flat list under RESP 2. */
 const fieldsOf = (hello: unknown): Record<string, string> => {
@@ -46,7 +57,7 @@ const fieldsOf = (hello: unknown): Record<string, string> => {
 }
 
 /** What does not look like a version is given the benefit of the doubt. */
-const isTooOld = (version: string | undefined): boolean => {
+const isTooOld = (version: string | undefined): version is string => {
   if (version === 'before 6.0') return true
   const [major, minor] = (/^(\d+)\.(\d+)/.exec(version ?? '') ?? []).slice(1).map(Number)
   if (major === undefined || minor === undefined) return false

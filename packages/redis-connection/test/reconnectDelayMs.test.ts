@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { reconnectDelayMs } from '../../../src/connection/reconnectDelayMs.js'
+import { reconnectDelayMs } from '../src/index.js'
 
 describe('reconnectDelayMs', () => {
   it('doubles up to two seconds, less a random half, so that a fleet does not come back in step', () => {
