@@ -36,8 +36,6 @@ export interface ReadReply {
   readonly claims: readonly Claim[]
   /** Lanes that were not read because their type is at its cap. */
   readonly full: readonly Lane[]
-  /** Size of the lane registry; when it grows there are lanes to be learned of. */
-  readonly knownLanes: number
   /** Absent for none. */
   readonly setAside?: readonly SetAside[]
 }
@@ -85,6 +83,7 @@ export interface PromoteReply {
   readonly moved: number
   /** Milliseconds until the next entry is due (0: now); absent when nothing is parked, or somebody else promotes. */
   readonly nextDueMs?: number
+  /** Size of the lane registry; when it grows there are lanes to be learned of. */
   readonly knownLanes: number
   /** Absent for none. */
   readonly setAside?: readonly SetAside[]

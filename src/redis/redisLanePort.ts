@@ -1,5 +1,5 @@
 import type { BegunTask, FinishResult } from '@furystack/task-runner'
-import { from, defer, map, type Observable } from 'rxjs'
+import { from, defer, map, type Observable, tap } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { Connection } from '../connection/connection.js'
@@ -13,7 +13,7 @@ import { promoteDue } from '../scripts/promoteDue.js'
 import { retireConsumers } from '../scripts/retireConsumers.js'
 import { settleEntry } from '../scripts/settleEntry.js'
 import { sweepLanes } from '../scripts/sweepLanes.js'
-import type { LanePort, Settlement, SettleReply } from '../port/lanePort.js'
+import type { LanePort, ReadReply, ReadRequest, Settlement, SettleReply } from '../port/lanePort.js'
 import { listenOnBells } from './listenOnBells.js'
 import type { Turns } from './turns.js'
 
@@ -42,15 +42,30 @@ export interface RedisLanePortOptions {
 export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
   const { commands, turns, reader, keys, group, idempotencyTtlSec } = options
   const cold = <T>(command: () => Promise<T>): Observable<T> => defer(() => from(command()))
+  /** Whether a token was taken that a reader before this one may have left for the next. */
+  let heardBell = false
+  const read = async (request: ReadRequest): Promise<ReadReply> => {
+    heardBell = false
+    try {
+      return await turns.read({ ...request, heardBell: true })
+    } catch (error) {
+      heardBell = true
+      throw error
+    }
+  }
   return {
     read(request) {
-      return cold(() => turns.read(request))
+      return cold(() => (heardBell ? read(request) : turns.read(request)))
     },
     sweep(request) {
       return cold(() => sweepLanes(commands, keys, options, request))
     },
     listen(request) {
-      return listenOnBells({ commands, reader, keys }, request)
+      return listenOnBells({ commands, reader, keys }, request).pipe(
+        tap(() => {
+          heardBell = true
+        }),
+      )
     },
     promote(request) {
       return cold(() => promoteDue(commands, keys, group, request))

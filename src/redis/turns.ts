@@ -2,8 +2,8 @@ import type { FinishResult } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
-import type { ReadReply, ReadRequest } from '../port/lanePort.js'
-import type { ClaimSetting } from '../scripts/claimWire.js'
+import type { ReadReply } from '../port/lanePort.js'
+import type { ClaimRequest, ClaimSetting } from '../scripts/claimWire.js'
 import { finishAndRead, type FinishedClaim } from '../scripts/finishAndRead.js'
 
 /** What one call of the script may keep the server busy with: about a millisecond. */
@@ -26,7 +26,7 @@ const MAX_FINISHED = 100
  */
 export class Turns {
   private finishing: Array<Asked<FinishedClaim, FinishResult>> = []
-  private reading: Array<Asked<ReadRequest, ReadReply>> = []
+  private reading: Array<Asked<ClaimRequest, ReadReply>> = []
   private isScheduled = false
 
   constructor(
@@ -44,7 +44,7 @@ export class Turns {
   }
 
   /** Reads new entries for free slots. */
-  read(request: ReadRequest): Promise<ReadReply> {
+  read(request: ClaimRequest): Promise<ReadReply> {
     return new Promise((resolve, reject) => {
       this.reading.push({ step: request, resolve, reject })
       this.schedule()
@@ -71,7 +71,7 @@ export class Turns {
 
   private call(
     finishing: ReadonlyArray<Asked<FinishedClaim, FinishResult>>,
-    reading?: Asked<ReadRequest, ReadReply>,
+    reading?: Asked<ClaimRequest, ReadReply>,
   ): void {
     const { connection, keys, setting } = this
     const steps = finishing.map(({ step }) => step)

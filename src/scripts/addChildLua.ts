@@ -7,7 +7,7 @@ local function addChild(root, parent, childId, kind)
   local row = root .. 'row:' .. parent
   redis.call('HINCRBY', row, 'oc', 1)
   redis.call('RPUSH', row .. ':children', childId)
-  redis.call('RPUSH', row .. ':events', '{"at":' .. int(now) .. ',"kind":"spawned-child","childTaskId":' ..
+  redis.call('RPUSH', row .. ':events', '{"at":' .. nowText .. ',"kind":"spawned-child","childTaskId":' ..
     cjson.encode(childId) .. ',"childType":' .. cjson.encode(kind) .. '}')
   redis.call('LTRIM', row .. ':events', -1000, -1)
 end

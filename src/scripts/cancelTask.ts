@@ -21,7 +21,7 @@ local function cancel(row, reason, event)
   if status == 'cancelled' or status == 'succeeded' or status == 'failed' or status == 'cancelling' then
     return 'unchanged'
   end
-  redis.call('RPUSH', row .. ':events', (string.gsub(event, '"at":0', '"at":' .. int(now), 1)))
+  redis.call('RPUSH', row .. ':events', (string.gsub(event, '"at":0', '"at":' .. nowText, 1)))
   redis.call('LTRIM', row .. ':events', -1000, -1)
   if reason ~= '' then redis.call('HSET', row, 'cr', reason) end
   if status == 'running' then
@@ -64,7 +64,7 @@ if word == 'cancelled' then
   redis.call('ZREM', root .. 'unqueued', ARGV[1])
   redis.call('ZREM', root .. 'leases', ARGV[1])
   redis.call('ZREM', root .. 'deadlines', ARGV[1])
-  parent = endTask(root, ARGV[4], ARGV[1], 'cancelled', false, nil)
+  parent = endTask(root, ARGV[4], ARGV[1], 'cancelled', false, nil, nil)
 end
 return { now, word, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':children', 0, -1), parent }
 `,

@@ -18,17 +18,23 @@ export interface ClaimSetting {
   readonly isJoint: boolean
 }
 
+/** What a claiming script is asked for. */
+export interface ClaimRequest extends ReadRequest {
+  /** Whether the asker has taken a bell's token since it last read: then others may be waiting for it. */
+  readonly heardBell?: boolean
+}
+
 /** KEYS and ARGV of the scripts that claim, see takeEntry. */
 export const claimArguments = (
   keys: Keys,
   { group, isJoint }: ClaimSetting,
-  request: ReadRequest,
+  request: ClaimRequest,
 ): [keys: string[], args: string[]] => {
   const scriptKeys = [keys.root]
   const args = [
     group,
     encodeWorkerId(request.workerId),
-    isJoint ? '1' : '',
+    (isJoint ? 'j' : '') + (request.heardBell === true ? 'b' : ''),
     String(request.slots.length),
     ...request.slots,
   ]
@@ -47,8 +53,8 @@ type WireClaim = [
   deliveries: number,
   taskId: string,
   word: string,
-  detail: string,
-  row: string[],
+  detail?: string,
+  ...row: Array<string | string[]>,
 ]
 
 /** An entry that was set aside: position of its lane, id of the dead letter, letter of the reason (see deadLettersLua). */
@@ -95,11 +101,11 @@ const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: 
 }
 
 const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
-  const [, , , , taskId, word, detail, row] = wire
+  const [, , , , taskId, word, detail = '', row] = wire
   if (word === 'missing') return { kind: 'refused', reason: 'missing' }
   try {
-    if (word === 'first') return { kind: 'begun', stored: firstRow(taskId, lane, row), attempt: 1, at: now }
-    const stored = decodeRow(taskId, row)
+    if (word === 'first') return { kind: 'begun', stored: firstRow(wire, lane), attempt: 1, at: now }
+    const stored = decodeRow(taskId, row as string[])
     return word === 'cancelled' || word === 'failed'
       ? { kind: word, stored, at: now, ...parentOf(detail) }
       : { kind: 'begun', stored, attempt: Number(detail), at: now }
@@ -110,8 +116,8 @@ const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
   }
 }
 
-const firstRow = (taskId: string, lane: Lane, row: readonly string[]): RunnableRow => {
-  const [payload = '', submitted = '', notBefore = '', failures, steps] = row
-  const task = new FirstRun(taskId, lane, payload, submitted, notBefore)
+const firstRow = (wire: WireClaim, lane: Lane): RunnableRow => {
+  const [, , , , taskId, , payload = '', submitted, notBefore = '', failures = '0', steps = ''] = wire as string[]
+  const task = new FirstRun(taskId as string, lane, payload, submitted as string, notBefore)
   return { task, failures: Number(failures), hasSteps: steps !== '' }
 }

@@ -98,7 +98,7 @@ for i, task in ipairs(tasks) do
     if status == 'draft' then
       redis.call('HSET', row, 'm', member, 'ln', lane)
     elseif withEntry == '' then
-      redis.call('ZADD', root .. 'unqueued', int(now), taskId)
+      redis.call('ZADD', root .. 'unqueued', nowText, taskId)
     elseif parked then
       redis.call('HSET', row, 'm', parked)
     end

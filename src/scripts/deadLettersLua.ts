@@ -48,8 +48,8 @@ end
 local function bury(root, letter, kind, id)
   local member, encoded = deadMember(letter, kind, id)
   local index = root .. 'deadletters'
-  redis.call('ZADD', index, int(now), member)
-  if kind ~= '' then redis.call('ZADD', index .. ':' .. encoded, int(now), member) end
+  redis.call('ZADD', index, nowText, member)
+  if kind ~= '' then redis.call('ZADD', index .. ':' .. encoded, nowText, member) end
   local looked = redis.call('ZRANGE', index, 0, 1)
   looked[#looked + 1] = redis.call('ZRANDMEMBER', index)
   forgetGone(root, looked)

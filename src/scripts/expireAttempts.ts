@@ -33,10 +33,10 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT
     local parent = ''
     loseAttempt(row, run)
     if status == 'cancelling' then
-      parent = endTask(KEYS[1], '', taskId, 'cancelled', false, nil)
+      parent = endTask(KEYS[1], '', taskId, 'cancelled', false, nil, nil)
     else
       redis.call('HSET', row, 's', 'pending')
-      redis.call('ZADD', KEYS[3], int(now), taskId)
+      redis.call('ZADD', KEYS[3], nowText, taskId)
     end
     table.insert(changed, { taskId, parent })
   end

@@ -32,7 +32,7 @@ for i = 1, (#KEYS - 1) / 2 do
   else
     local until_ = int(now + visibilityMs)
     redis.call('HSET', row, 'd', until_)
-    if progress ~= '' then redis.call('HSET', row, 'g', progress, 'gx', int(now)) end
+    if progress ~= '' then redis.call('HSET', row, 'g', progress, 'gx', nowText) end
     if group == '' then
       redis.call('ZADD', root .. 'leases', 'XX', until_, taskId)
     else

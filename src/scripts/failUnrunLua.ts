@@ -4,7 +4,8 @@
  */
 export const failUnrunLua = `
 local function failUnrun(root, group, taskId, reason, name, message)
-  return endTask(root, group, taskId, 'failed', false, nil, 'dr', reason, 'e', cjson.encode({ name = name, message = message }))
+  return endTask(root, group, taskId, 'failed', false, nil, nil, 'dr', reason, 'e',
+    cjson.encode({ name = name, message = message }))
 end
 
 local function failLostTask(root, group, taskId, losses)

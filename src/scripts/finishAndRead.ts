@@ -7,10 +7,17 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
-import { claimArguments, type ClaimSetting, decodeClaims, setAsideOf, type WireSetAside } from './claimWire.js'
+import {
+  claimArguments,
+  type ClaimRequest,
+  type ClaimSetting,
+  decodeClaims,
+  setAsideOf,
+  type WireSetAside,
+} from './claimWire.js'
 import { endTaskLua } from './endTaskLua.js'
 import { finishAttemptLua } from './finishAttemptLua.js'
-import { finishClaimsLua } from './finishClaimsLua.js'
+import { finishClaimLua } from './finishClaimLua.js'
 import { finishResultOf } from './finishResultOf.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { outcomeFields } from './outcomeFields.js'
@@ -18,23 +25,30 @@ import { parkedMember } from './parkedMember.js'
 import { policyFields } from './policyFields.js'
 import { readLanesLua } from './readLanesLua.js'
 import { defineScript, runScript } from './runScript.js'
-import { takeEntryLua } from './takeEntry.js'
+import { claimsLua, takeEntryLua } from './takeEntry.js'
 import { treeLua } from './treeLua.js'
+import { usualTurnLua } from './usualTurnLua.js'
 
 /**
  * What a worker has to say to Redis in one turn: ends the attempts of claims, then reads for the slots that are free by
- * then. See finishClaims and readLanes for what each of them does; neither fails with the other.
+ * then. See finishClaim and readLanes for what each of them does, and usualTurn for what is usual; neither fails with the
+ * other. Entries are settled together, lane by lane, because one that is deleted alone costs as much as the rest of its task.
  *
  * KEYS: 1 root, 2… the streams of the lanes to be read.
- * ARGV: as takeEntry takes them, then as finishClaims does.
- * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, size of the lane registry, the error
- * of the reading ('' for none), the answers of finishClaims, the entries that were set aside (see takeEntry).
+ * ARGV: as takeEntry takes them, then number of batches, and for each: lane, type, version, cap type, worker, policy and its
+ * times (see policyFields), number of attempts; for each attempt what finishClaim takes.
+ * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, the error of the reading
+ * ('' for none), the answers of finishClaim, the entries that were set aside (see takeEntry).
  * Cost: for a claim one read, one row read and one written; for an attempt one row read and one written; for a lane two
  * commands, and one read more if it turns out empty.
  */
 const script = defineScript(
   'finishAndRead',
   clockLua +
+    claimsLua +
+    `
+local function define()
+` +
     bellLua +
     enqueueLua +
     settleLua +
@@ -45,14 +59,12 @@ const script = defineScript(
     finishAttemptLua +
     takeEntryLua +
     readLanesLua +
-    finishClaimsLua +
+    finishClaimLua +
     `
-local finished = finishClaims(at)
-local ok, full = pcall(readLanes)
-local failure = ''
-if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
-return { now, claims, full, redis.call('SCARD', root .. 'lanes'), failure, finished, setAside }
-`,
+return { ring = ring, release = release, finishClaim = finishClaim, lanes = lanes, take = take, readLanes = readLanes }
+end
+` +
+    usualTurnLua,
 )
 
 /** An attempt to be ended, and the claim to be settled with it. */
@@ -81,7 +93,7 @@ export const finishAndRead = async (
   keys: Keys,
   setting: ClaimSetting,
   finishing: readonly FinishedClaim[],
-  request: ReadRequest = NOTHING_TO_READ,
+  request: ClaimRequest = NOTHING_TO_READ,
 ): Promise<FinishAndReadReply> => {
   const [scriptKeys, args] = claimArguments(keys, setting, request)
   const batches = batchesOf(finishing)
@@ -89,7 +101,7 @@ export const finishAndRead = async (
   for (const batch of batches) pushBatch(args, finishing, batch)
   const reply = await runScript(connection, script, scriptKeys, args)
   const { claims, rest, now } = decodeClaims(script.name, reply, request)
-  const [full, knownLanes, failure, answers, aside] = rest as [number[], number, string, Answer[], WireSetAside[]]
+  const [full, failure, answers, aside] = rest as [number[], string, Answer[], WireSetAside[]]
   const setAside = setAsideOf(aside, request)
   if (answers.length !== finishing.length) throw new ScriptReplyError(script.name, reply)
   const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
@@ -103,7 +115,6 @@ export const finishAndRead = async (
         : {
             claims,
             full: full.flatMap((position) => request.lanes[position - 1]?.lane ?? []),
-            knownLanes,
             ...setAside,
           },
   }

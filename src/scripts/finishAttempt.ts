@@ -33,12 +33,12 @@ const script = defineScript(
 local root = KEYS[1]
 local taskId, run, worker, started, kind, text, err, delayMs = unpack(ARGV, 1, 8)
 local policy = ARGV[9] ~= '' and { ARGV[9], ARGV[10] } or nil
-if kind == 'succeeded' then text = { unpack(ARGV, 11) } end
+if kind == 'succeeded' then text, err = 11, #ARGV end
 local status, detail, parent, open, isGone = finishAttempt(root, '', taskId, run, worker, started, kind, text, err, delayMs,
   '', policy)
 if not status then return { now, '', detail or '' } end
 redis.call('ZREM', root .. 'leases', taskId)
-if status == 'pending' then redis.call('ZADD', root .. 'unqueued', int(now), taskId) end
+if status == 'pending' then redis.call('ZADD', root .. 'unqueued', nowText, taskId) end
 return { now, status, detail, open, parent, isGone and '1' or '' }
 `,
 )

@@ -1,10 +1,10 @@
 /**
  * Needs the clock, the attempts and the end of tasks. Ends attempt `run`, if it is still the row's present one. `kind` is
- * succeeded, failed, retry, cancelled, released, parked or suspended; `text` is a list of the result's fields and values,
- * or the row's error as JSON ('' for none), or the awaited children as JSON, or `unstarted` for an attempt that is given
- * back before a handler had it; `err` is the attempt's error as JSON, `lane` the lane's name. A row that was told to cancel
- * ends as cancelled, whatever happened; one whose awaited children have all ended is pending, not waiting.
- * `policy` is as for endTask.
+ * succeeded, failed, retry, cancelled, released, parked or suspended. For the first one the fields and values of the result
+ * are the arguments from `text` to `err`; for the others `text` is the row's error as JSON ('' for none), or the awaited
+ * children as JSON, or `unstarted` for an attempt that is given back before a handler had it, and `err` the attempt's error
+ * as JSON. `lane` is the lane's name, `policy` as for endTask. A row that was told to cancel ends as cancelled, whatever
+ * happened; one whose awaited children have all ended is pending, not waiting.
  *
  * Answers nil for a lost attempt (and the status), else: the new status; the due time of a pending row ('' for at once) or
  * the reason of a cancelled one; what tellParent answered for a row that is over; how many children are open; whether the
@@ -26,23 +26,24 @@ end
 
 local function finishAttempt(root, group, taskId, run, worker, started, kind, text, err, delayMs, lane, policy)
   local row = root .. 'row:' .. taskId
-  local head = redis.call('HMGET', row, 's', 'run', 'oc')
+  local head = headOf(row)
   local status, open = head[1], head[3] or '0'
   if head[2] ~= run or (status ~= 'running' and status ~= 'cancelling') then return nil, status end
   if status == 'cancelling' or kind == 'cancelled' then
+    if kind == 'succeeded' then err = '' end
     local reason = redis.call('HGET', row, 'cr') or ''
-    local parent, isGone = endTask(root, group, taskId, 'cancelled', true, policy,
+    local parent, isGone = endTask(root, group, taskId, 'cancelled', true, policy, head,
       'a' .. run, attemptText(started, nowText, 'c', worker, err))
     return 'cancelled', reason, parent, open, isGone
   end
   if kind == 'succeeded' then
-    local parent, isGone = endTask(root, group, taskId, 'succeeded', true, policy,
-      'a' .. run, attemptText(started, nowText, 's', worker, ''), unpack(text))
+    local parent, isGone = endTask(root, group, taskId, 'succeeded', true, policy, head,
+      'a' .. run, attemptText(started, nowText, 's', worker, ''), unpack(ARGV, text, err))
     return 'succeeded', '', parent, open, isGone
   end
   if kind == 'failed' then
     redis.call('HINCRBY', row, 'f', 1)
-    local parent, isGone = endTask(root, group, taskId, 'failed', true, policy,
+    local parent, isGone = endTask(root, group, taskId, 'failed', true, policy, head,
       'e', text, 'a' .. run, attemptText(started, nowText, 'f', worker, err))
     return 'failed', '', parent, open, isGone
   end

@@ -8,12 +8,15 @@ import { failUnrunLua } from './failUnrunLua.js'
  * read an entry; all of them lie in the hash slot of the prefix's hash tag. Times are epoch milliseconds of the server.
  */
 
-/** `now`, `nowText`, and `int(n)`: a number as decimal text without an exponent. */
+/**
+ * `now`, the same as `nowText`, and `int(n)`: a number as decimal text without an exponent. Printing a number costs as much
+ * as a command, so the text is put together of what the server answers.
+ */
 export const clockLua = `
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local nowText = time[1] .. string.sub('00000' .. time[2], -6, -4)
+local now = tonumber(nowText)
 local function int(n) return string.format('%.0f', n) end
-local nowText = int(now)
 `
 
 /**
@@ -80,6 +83,7 @@ local function settleAll(root, group, lane, entryIds, capType)
   local stream = root .. 'queue:' .. lane
   redis.call('XACK', stream, group, unpack(entryIds))
   redis.call('XDEL', stream, unpack(entryIds))
+  if capType == '' then return end
   for _, entryId in ipairs(entryIds) do release(root, capType, lane, entryId) end
 end
 `
@@ -107,7 +111,7 @@ end
 
 local function loseAttempt(row, run)
   local started, worker = string.match(redis.call('HGET', row, 'a' .. run) or '', '^(%d+)|%d*|%a|([^|]*)|')
-  if started then redis.call('HSET', row, 'a' .. run, attemptText(started, int(now), 't', worker, '')) end
+  if started then redis.call('HSET', row, 'a' .. run, attemptText(started, nowText, 't', worker, '')) end
   return redis.call('HINCRBY', row, 'l', 1)
 end
 `
@@ -123,9 +127,12 @@ end
 export const beginAttemptLua =
   failUnrunLua +
   `
+local deadlines = {}
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries, onlyIfDue)
   local row = root .. 'row:' .. taskId
-  local flat, fields = redis.call('HGETALL', row), {}
+  -- Room for the fields of a usual row, so that the table does not grow in steps.
+  local flat, fields = redis.call('HGETALL', row), { s = false, t = false, v = false, c = false, p = false, p1 = false,
+    run = false, d = false }
   for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
   local status = fields.s
   if not status then return 'missing', '' end
@@ -134,7 +141,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     if not redelivered and (tonumber(fields.d) or 0) > now then return 'owned', fields.d end
     losses = loseAttempt(row, run)
     if status == 'cancelling' then
-      return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil)
+      return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil, nil)
     end
   elseif status ~= 'pending' then
     return 'stale', status
@@ -142,7 +149,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   if fields.pa then
     local parent = redis.call('HGET', root .. 'row:' .. fields.pa, 's')
     if parent == 'succeeded' or parent == 'failed' or parent == 'cancelled' then
-      return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil, 'cr', 'parent-ended')
+      return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil, nil, 'cr', 'parent-ended')
     end
   end
   if onlyIfDue and status == 'pending' and (tonumber(fields.n) or 0) > now then return 'early', fields.n end
@@ -153,9 +160,13 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     redis.call('ZREM', root .. 'deadlines', taskId)
     if tonumber(fields.sb) <= now then return 'failed', failLateTask(root, group, taskId) end
   end
-  run = int(run + 1)
-  redis.call('HSET', row, 's', 'running', 'd', int(now + visibilityMs), 'run', run,
-    'a' .. run, attemptText(nowText, '', 'i', worker, ''))
+  run = run == 0 and '1' or int(run + 1)
+  local deadline = deadlines[visibilityMs]
+  if not deadline then
+    deadline = int(now + visibilityMs)
+    deadlines[visibilityMs] = deadline
+  end
+  redis.call('HSET', row, 's', 'running', 'd', deadline, 'run', run, 'a' .. run, nowText .. '||i|' .. worker .. '|')
   return 'begun', run, fields
 end
 `

@@ -24,10 +24,10 @@ local function atLeast(kept, ms)
   return ms and math.max(kept, ms)
 end
 
-local function keepLeaf(row, kept, hasSteps)
-  local ms = int(kept > 0 and kept or ${String(LAST_LOOK_MS)})
+local function keepLeaf(row, kept, hasEvents, hasSteps)
+  local ms = kept == ${DEFAULT_MS} and '${DEFAULT_MS}' or int(kept > 0 and kept or ${String(LAST_LOOK_MS)})
   redis.call('PEXPIRE', row, ms)
-  redis.call('PEXPIRE', row .. ':events', ms)
+  if hasEvents then redis.call('PEXPIRE', row .. ':events', ms) end
   if hasSteps then redis.call('PEXPIRE', row .. ':steps', ms) end
 end
 

@@ -18,34 +18,41 @@ end
 local function readLanes()
   local open, full, answered, cleared = {}, {}, {}, 0
   for _, lane in ipairs(lanes) do
-    if not isPaused(lane.name) then table.insert(open, lane) end
+    if not isPaused(lane.name) then open[#open + 1] = lane end
   end
 
   while nextSlot <= #slots and #open > 0 and cleared < 100 do
-    local still = {}
-    for _, lane in ipairs(open) do
-      if nextSlot > #slots then
-        table.insert(still, lane)
-      elseif not hasPlace(lane) then
-        table.insert(full, lane.index)
-      else
-        local entry = readOne(lane)
-        if entry then
-          lane.wasRead = true
-          if not take(lane, entry[1], entry[2], 1, false) then cleared = cleared + 1 end
-          table.insert(still, lane)
+    local asked, left = #open, 0
+    for i = 1, asked do
+      local lane, stays = open[i], true
+      if nextSlot <= #slots then
+        if hasPlace(lane) then
+          local entry = readOne(lane)
+          if entry then
+            lane.wasRead = true
+            if not take(lane, entry[1], entry[2], 1, false) then cleared = cleared + 1 end
+          else
+            stays = false
+            answered[#answered + 1] = root .. 'bell:' .. lane.name
+          end
         else
-          table.insert(answered, root .. 'bell:' .. lane.name)
+          stays = false
+          full[#full + 1] = lane.index
         end
       end
+      if stays then
+        left = left + 1
+        open[left] = lane
+      end
     end
-    open = still
+    for i = left + 1, asked do open[i] = nil end
   end
 
   -- A bell that rang for entries that are gone would wake an idle worker for nothing.
   if #answered > 0 then redis.call('DEL', unpack(answered)) end
 
   -- Another idle worker may have been waiting for the token that brought this one here.
+  if not tookToken then return full end
   for _, lane in ipairs(open) do
     if lane.wasRead then ring(root .. 'bell:' .. lane.name) end
   end

@@ -20,7 +20,7 @@ const script = defineScript(
 local row, steps = KEYS[1], KEYS[2]
 local status, run = unpack(redis.call('HMGET', row, 's', 'run'))
 if run ~= ARGV[1] or (status ~= 'running' and status ~= 'cancelling') then return { now, 'lost', '' } end
-if redis.call('HSETNX', steps, ARGV[2], int(now) .. '|' .. ARGV[3]) == 0 then
+if redis.call('HSETNX', steps, ARGV[2], nowText .. '|' .. ARGV[3]) == 0 then
   return { now, 'exists', redis.call('HGET', steps, ARGV[2]) }
 end
 redis.call('HSET', row, 'st', '1')

@@ -55,12 +55,12 @@ if fromScratch == '1' then
 end
 for _, part in ipairs({ '', ':events', ':children', ':steps' }) do redis.call('PERSIST', row .. part) end
 redis.call('ZREM', root .. 'retention', taskId)
-redis.call('RPUSH', row .. ':events', '{"at":' .. int(now) .. ',"kind":"resent","reason":"' .. (reason or 'failed') ..
+redis.call('RPUSH', row .. ':events', '{"at":' .. nowText .. ',"kind":"resent","reason":"' .. (reason or 'failed') ..
   '","attempts":' .. (run or '0') .. '}')
 redis.call('LTRIM', row .. ':events', -1000, -1)
 if parent then redis.call('HINCRBY', root .. 'row:' .. parent, 'oc', 1) end
 if group == '' then
-  redis.call('ZADD', root .. 'unqueued', int(now), taskId)
+  redis.call('ZADD', root .. 'unqueued', nowText, taskId)
 else
   enqueue(root, group, lane, taskId, kind, version)
 end

@@ -33,13 +33,13 @@ if run ~= attempt or (status ~= 'running' and status ~= 'cancelling') then retur
 if redis.call('EXISTS', row) == 1 then return { now, 'exists', '' } end
 if status == 'cancelling' then return { now, 'cancelling', reason or '' } end
 
-redis.call('HSET', row, 'c', int(now), unpack(ARGV, 11))
+redis.call('HSET', row, 'c', nowText, unpack(ARGV, 11))
 if startBefore ~= '' then redis.call('ZADD', root .. 'deadlines', startBefore, childId) end
-redis.call('HSET', steps, key, int(now) .. '|' .. step)
+redis.call('HSET', steps, key, nowText .. '|' .. step)
 redis.call('HSET', parent, 'st', '1')
 addChild(root, parentId, childId, kind)
 if group == '' then
-  redis.call('ZADD', root .. 'unqueued', int(now), childId)
+  redis.call('ZADD', root .. 'unqueued', nowText, childId)
 else
   enqueue(root, group, lane, childId, kind, version)
 end

@@ -42,7 +42,7 @@ local kind, version, notBefore, lane, member, startBefore = unpack(redis.call('H
 if startBefore then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
 redis.call('HDEL', row, 'ln', 'm')
 if withEntry == '' then
-  redis.call('ZADD', root .. 'unqueued', int(now), taskId)
+  redis.call('ZADD', root .. 'unqueued', nowText, taskId)
 elseif tonumber(notBefore or 0) > now then
   redis.call('HSET', row, 'm', park(root, member, tonumber(notBefore)))
 else

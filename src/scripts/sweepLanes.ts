@@ -5,7 +5,7 @@ import { claimArguments, type ClaimSetting, decodeClaims, setAsideOf, type WireS
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 import { endTaskLua } from './endTaskLua.js'
-import { takeEntryLua } from './takeEntry.js'
+import { claimsLua, takeEntryLua } from './takeEntry.js'
 import { treeLua } from './treeLua.js'
 
 /**
@@ -34,6 +34,7 @@ const script = defineScript(
     treeLua +
     endTaskLua +
     beginAttemptLua +
+    claimsLua +
     takeEntryLua +
     `
 local mine = ARGV[#ARGV] .. '-slot-'

@@ -1,17 +1,24 @@
+/** What the two scripts that claim are told, and what they answer. */
+export const claimsLua = `
+local root, group, worker = KEYS[1], ARGV[1], ARGV[2]
+local joint, tookToken = string.find(ARGV[3], 'j', 1, true), string.find(ARGV[3], 'b', 1, true)
+local claims, setAside, nextSlot = {}, {}, 1
+`
+
 /**
- * What the two scripts that claim have in common: reading their arguments, the pause flags, the places under a cap, and
+ * Needs the claims. What the two scripts that claim have in common: reading their arguments, the pause flags, the places under a cap, and
  * taking one entry for the next free slot.
  *
  * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, word of beginAttempt
- * ('' where rows are not joint), what it answered with it, row as a flat list of fields and values. The word of a task that
- * runs for the first time is 'first', and comes with what firstRun tells in place of the row.
+ * ('' where rows are not joint, which ends it), what it answered with it, row as a flat list of fields and values. The word
+ * of a task that runs for the first time is 'first', and what follows is its payload, when it was submitted, not before,
+ * failures, and whether there are steps; what is missing at the end is 0 or empty.
  *
  * An entry without a task id, or with something else where its row should be, is set aside; one whose row is stale is
  * settled, and one whose task somebody runs is parked until the lease ends: none of them takes a slot.
  */
 export const takeEntryLua = `
-local root, group, worker, joint = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
-local slots, lanes, claims, nextSlot = {}, {}, {}, 1
+local slots, lanes = {}, {}
 local at = 4 + tonumber(ARGV[4])
 for i = 5, at do slots[i - 4] = ARGV[i] end
 for i = 2, #KEYS do
@@ -37,7 +44,6 @@ local function field(fields, name)
   end
 end
 
-local setAside = {}
 local function takeAway(letter, lane, entryId, fields)
   local id = buryEntry(root, letter, lane.name, entryId, fields or {})
   settle(root, group, lane.name, entryId, lane.capType)
@@ -55,14 +61,13 @@ local function parkUntil(due, lane, entryId, taskId, fields)
   redis.call('XDEL', lane.stream, entryId)
 end
 
--- What a first run needs of its row: payload, submitted at, not before, failures, and whether there are steps.
-local function firstRun(fields)
+local function payloadOf(fields)
   local payload, part = fields.p or '', 1
   while fields['p' .. part] do
     payload = payload .. fields['p' .. part]
     part = part + 1
   end
-  return { payload, fields.c or '0', fields.n or '', fields.f or '0', fields.st or '' }
+  return payload
 end
 
 local function take(lane, entryId, fields, deliveries, redelivered)
@@ -71,10 +76,9 @@ local function take(lane, entryId, fields, deliveries, redelivered)
     takeAway('u', lane, entryId, fields)
     return false
   end
-  local word, detail, row = '', '', {}
+  local claim = { lane.index, nextSlot, entryId, deliveries, taskId, '' }
   if joint then
-    local isFine, before
-    isFine, word, detail, before = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
+    local isFine, word, detail, before = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
       lane.maxDeliveries, true)
     if not isFine then
       -- Where its row should be lies something else, which must not hold up the lane.
@@ -92,15 +96,17 @@ local function take(lane, entryId, fields, deliveries, redelivered)
     end
     -- The first run of a task that was sent again has more to know.
     if word == 'begun' and detail == '1' and not before.fg then
-      word, row = 'first', firstRun(before)
-    elseif word ~= 'missing' then
-      row = redis.call('HGETALL', root .. 'row:' .. taskId)
+      claim[6], claim[7], claim[8] = 'first', payloadOf(before), before.c or '0'
+      claim[9], claim[10], claim[11] = before.n or '', before.f or '0', before.st or ''
+    else
+      claim[6], claim[7] = word, detail
+      if word ~= 'missing' then claim[8] = redis.call('HGETALL', root .. 'row:' .. taskId) end
     end
   end
   if lane.capType ~= '' then
     redis.call('ZADD', root .. 'cap:' .. lane.capType, int(now + lane.visibilityMs), lane.name .. ' ' .. entryId)
   end
-  claims[#claims + 1] = { lane.index, nextSlot, entryId, deliveries, taskId, word, detail, row }
+  claims[#claims + 1] = claim
   nextSlot = nextSlot + 1
   return true
 end

@@ -13,7 +13,7 @@ local function wake(root, group, row, taskId, kind)
   redis.call('HDEL', row, 'w', 'ln')
   redis.call('HSET', row, 's', 'pending')
   if group == '' then
-    redis.call('ZADD', root .. 'unqueued', int(now), taskId)
+    redis.call('ZADD', root .. 'unqueued', nowText, taskId)
   else
     enqueue(root, group, lane, taskId, kind, version)
   end
@@ -24,7 +24,7 @@ local function tellParent(root, group, taskId, status, parent, state, kind)
   local row = root .. 'row:' .. parent
   redis.call('HINCRBY', row, 'oc', -1)
   if state == 'succeeded' or state == 'failed' or state == 'cancelled' then return '' end
-  redis.call('RPUSH', row .. ':events', '{"at":' .. int(now) .. ',"kind":"child-completed","childTaskId":' ..
+  redis.call('RPUSH', row .. ':events', '{"at":' .. nowText .. ',"kind":"child-completed","childTaskId":' ..
     cjson.encode(taskId) .. ',"status":"' .. status .. '"}')
   redis.call('LTRIM', row .. ':events', -1000, -1)
   local open, woken = row .. ':open', false

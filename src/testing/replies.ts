@@ -2,7 +2,7 @@ import type { Claim } from '../claim/claim.js'
 import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
 
 /**
- * What `LanePort.read` answers: the claims, no full lane, one known lane.
+ * What `LanePort.read` answers: the claims, no full lane.
  *
  * @example
  * cold('--(r|)', { r: readReply([claimOf('w-slot-0')]) })
@@ -10,7 +10,6 @@ import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
 export const readReply = (claims: readonly Claim[] = [], overrides: Partial<ReadReply> = {}): ReadReply => ({
   claims,
   full: [],
-  knownLanes: 1,
   ...overrides,
 })
 

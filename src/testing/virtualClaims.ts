@@ -34,7 +34,7 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
 
   // Another idle worker may have been waiting for the token that brought this one here.
   for (const reading of open) if (wasRead.has(reading)) lanes.bells.ring(laneBell(reading.lane))
-  return { claims, full: full.map(({ lane }) => lane), knownLanes: lanes.known().length }
+  return { claims, full: full.map(({ lane }) => lane) }
 }
 
 /** Claims what was left idle beyond the visibility, at most one entry a slot; spares the worker's busy slots. */

@@ -130,17 +130,6 @@ export const readSuite = (makeHarness: MakeHarness): void => {
       expect(taskIds(await read(harness, { slots: 2 }))).toEqual(['b'])
     })
 
-    it('tells how many lanes are known', async () => {
-      const harness = await makeHarness()
-      const { port, ask } = harness
-      const request = { workerId: 'w', slots: slotsOf('w', 1), lanes: [reading(mail)] }
-      await fill(harness, mail, 'a')
-      expect((await ask(port.read(request))).knownLanes).toBe(1)
-
-      await fill(harness, scan, 'a')
-      expect((await ask(port.read(request))).knownLanes).toBe(2)
-    })
-
     it('is cold: nothing happens before the subscription, and each subscription reads', async () => {
       const harness = await makeHarness()
       const { port, ask } = harness
@@ -174,7 +163,7 @@ export const readSuite = (makeHarness: MakeHarness): void => {
 
       const reply = await ask(port.read({ workerId: 'w', slots: [], lanes: [reading(mail)] }))
 
-      expect(reply).toEqual({ claims: [], full: [], knownLanes: 1 })
+      expect(reply).toEqual({ claims: [], full: [] })
     })
   })
 }

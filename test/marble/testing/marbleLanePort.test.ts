@@ -88,7 +88,7 @@ describe('builders', () => {
   })
 
   it('make replies that say that all is well', () => {
-    expect(readReply()).toEqual({ claims: [], full: [], knownLanes: 1 })
+    expect(readReply()).toEqual({ claims: [], full: [] })
     expect(sweepReply([claim])).toEqual({ claims: [claim], nextStaleMs: 60_000, positions: new Map() })
     expect(promoteReply({ nextDueMs: 5 })).toEqual({ isPromoter: true, moved: 0, knownLanes: 1, nextDueMs: 5 })
   })

@@ -107,17 +107,17 @@ describe('virtualLanePort', () => {
   it('lets marbles stand in for operations, until they are taken away', () => {
     marbles(({ cold, expectObservable, flush }) => {
       const port = virtualLanePort()
-      const reply = readReply([], { knownLanes: 7 })
-      const known$ = port.read(request).pipe(map(({ knownLanes }) => knownLanes))
+      const reply = readReply([], { full: [mail] })
+      const full$ = port.read(request).pipe(map(({ full }) => full.length))
       port.enqueue({ taskId: 'a', lane: mail }).subscribe()
 
       port.override({ read: () => cold('---(r|)', { r: reply }) })
-      expectObservable(known$).toBe('---(n|)', { n: 7 })
+      expectObservable(full$).toBe('---(n|)', { n: 1 })
       flush()
       expect(port.pending()).toEqual([])
 
       port.override({})
-      expectObservable(known$).toBe('---(n|)', { n: 1 })
+      expectObservable(full$).toBe('---(n|)', { n: 0 })
       flush()
       expect(port.demands()).toEqual([['w-slot-0'], ['w-slot-0']])
     })

@@ -1,0 +1,144 @@
+import { DEFAULT_KEEP_TEXT } from '../rows/keepText.js'
+
+const [DEFAULT_MS] = DEFAULT_KEEP_TEXT.split('|')
+
+/**
+ * A worker's turn as most of them are, written out: attempts that succeed of tasks that have neither parent nor child,
+ * steps or key, and first runs of tasks that have nothing but a payload. It does the same as `finishAttempt` with `endTask`,
+ * and as `beginAttempt`, which take over, attempt by attempt and entry by entry, whatever is not like that.
+ *
+ * It is written twice because defining the functions of all that could happen takes half of what the server spends on a turn
+ * at one slot, and calling them another tenth (docs/performance.md). Nothing of them comes into being here unless `generally`
+ * is called. That both do the same is held by `test/integration/usualTurn.test.ts`.
+ *
+ * Needs the clock and the claims, and `define`, which answers the general functions.
+ */
+export const usualTurnLua = `
+local known
+local function generally()
+  known = known or define()
+  return known
+end
+
+local slotCount, laneCount = tonumber(ARGV[4]), #KEYS - 1
+local at = 4 + slotCount + 5 * laneCount
+
+local finished, batches = {}, tonumber(ARGV[at + 1])
+at = at + 2
+for _ = 1, batches do
+  local lane, capType, by, policy, times = ARGV[at], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
+  local kept = policy == '' and '${String(DEFAULT_MS)}' or string.match(times, '^(-?%d+)|')
+  local batch = { settled = {}, lane = lane, kind = ARGV[at + 1], version = ARGV[at + 2], worker = by }
+  local settled, attempts = batch.settled, tonumber(ARGV[at + 7])
+  at = at + 8
+  for _ = 1, attempts do
+    local run, started, kind, count = ARGV[at + 1], ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5])
+    local row, reply = root .. 'row:' .. ARGV[at], nil
+    local head = kind == 'succeeded' and redis.pcall('HMGET', row, 's', 'run', 'oc', 'pa', 'kp', 'k', 'st', 'fg')
+    if head and head[1] == 'running' and head[2] == run and
+      not (head[3] or head[4] or head[5] or head[6] or head[7] or head[8]) then
+      if kept == '0' then
+        reply = 2
+        redis.call('UNLINK', row)
+      else
+        local wrote = redis.pcall('HSET', row, 's', 'succeeded', 'x', nowText, 'a' .. run, started .. '|' ..
+          (started == nowText and '0' or int(now - started)) .. '|s|' .. by .. '|', unpack(ARGV, at + 6, at + 5 + count))
+        if type(wrote) == 'table' then
+          reply = { 'error', wrote.err }
+        else
+          reply = 1
+          if policy ~= '' then redis.call('HSET', row, 'rp', policy, 'kp', times) end
+          if kept ~= '-1' then redis.call('PEXPIRE', row, kept) end
+        end
+      end
+      if reply == 1 or reply == 2 then settled[#settled + 1] = ARGV[at + 2] end
+    else
+      if policy ~= '' then batch.policy = { policy, times } end
+      local ok, answer = pcall(generally().finishClaim, batch, at, count)
+      reply = ok and answer or { 'error', type(answer) == 'table' and answer.err or tostring(answer) }
+    end
+    finished[#finished + 1] = reply
+    at = at + 6 + count
+  end
+  if #settled > 0 then
+    local stream = root .. 'queue:' .. lane
+    redis.call('XACK', stream, group, unpack(settled))
+    redis.call('XDEL', stream, unpack(settled))
+    if capType ~= '' then
+      for _, entryId in ipairs(settled) do generally().release(root, capType, lane, entryId) end
+    end
+  end
+end
+
+local deadlines = {}
+local function takeUsual(lane, entryId, fields)
+  if fields[1] ~= 'taskId' or fields[2] == '' then return false end
+  local taskId = fields[2]
+  if not joint then
+    claims[#claims + 1] = { lane, nextSlot, entryId, 1, taskId, '' }
+    nextSlot = nextSlot + 1
+    return true
+  end
+  local row = root .. 'row:' .. taskId
+  local flat = redis.pcall('HGETALL', row)
+  local size = #flat
+  if size > 14 or flat[1] ~= 'c' or flat[3] ~= 't' or flat[5] ~= 'v' or flat[8] ~= 'pending' or flat[7] ~= 's' or
+    (size > 8 and flat[9] ~= 'p') or (size > 10 and flat[11] ~= 'p1') or (size > 12 and flat[13] ~= 'p2') then
+    return false
+  end
+  local deadline = deadlines[lane]
+  if not deadline then
+    deadline = int(now + ARGV[slotCount + 5 * lane + 1])
+    deadlines[lane] = deadline
+  end
+  redis.call('HSET', row, 's', 'running', 'd', deadline, 'run', '1', 'a1', nowText .. '||i|' .. worker .. '|')
+  claims[#claims + 1] = { lane, nextSlot, entryId, 1, taskId, 'first',
+    (flat[10] or '') .. (flat[12] or '') .. (flat[14] or ''), flat[2] }
+  nextSlot = nextSlot + 1
+  return true
+end
+
+local function read()
+  if slotCount == 0 or laneCount == 0 then return {} end
+  local isUsual = redis.call('EXISTS', root .. 'paused') == 0
+  for lane = 1, laneCount do
+    if ARGV[slotCount + 5 * lane + 2] ~= '' then isUsual = false end
+  end
+  local open, wasRead, answered, cleared = laneCount, {}, {}, 0
+  while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
+    for lane = 1, laneCount do
+      if isUsual and nextSlot <= slotCount and wasRead[lane] ~= 'through' then
+        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + nextSlot], 'COUNT', '1', 'STREAMS', KEYS[lane + 1],
+          '>')
+        local entry = reply and reply[1] and reply[1][2][1]
+        if entry then
+          wasRead[lane] = 'partly'
+          if not takeUsual(lane, entry[1], entry[2]) and
+            not generally().take(generally().lanes[lane], entry[1], entry[2], 1, false) then
+            cleared = cleared + 1
+          end
+        elseif reply and reply.err then
+          isUsual = false
+        else
+          wasRead[lane] = 'through'
+          open = open - 1
+          answered[#answered + 1] = root .. 'bell:' .. ARGV[slotCount + 5 * lane]
+        end
+      end
+    end
+  end
+  if not isUsual then return generally().readLanes() end
+  if #answered > 0 then redis.call('DEL', unpack(answered)) end
+  if tookToken then
+    for lane = 1, laneCount do
+      if wasRead[lane] == 'partly' then generally().ring(root .. 'bell:' .. ARGV[slotCount + 5 * lane]) end
+    end
+  end
+  return {}
+end
+
+local ok, full = pcall(read)
+local failure = ''
+if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
+return { now, claims, full, failure, finished, setAside }
+`
