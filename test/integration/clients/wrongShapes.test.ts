@@ -12,7 +12,7 @@ import { exercises } from '../../support/exercise.js'
 import { connectClient, redisUrl, uniquePrefix } from '../../support/redis.js'
 import { serverOfTest } from '../../support/redisServer.js'
 import { serviceOn } from '../../support/service.js'
-import { startOldServer } from '../../support/startOldServer.js'
+import { startPosing } from '../../support/startPosing.js'
 import { until } from '../../support/until.js'
 
 describe('a client of the wrong shape is refused at the start', () => {
@@ -81,7 +81,7 @@ describe('a server of the wrong shape is refused by the first call, and told onc
     ],
     [
       'a server that is too old',
-      async () => startOldServer(await serverOfTest()),
+      async () => startPosing(await serverOfTest(), { version: '6.0.16' }),
       /^client: "a server of version 6\.0\.\d+" is not one of Redis 6\.2 or newer, or Valkey/,
     ],
   ])('%s', async (_, start, sentence) => {

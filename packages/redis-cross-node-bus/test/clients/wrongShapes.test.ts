@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { redisUrl } from '../../../../test/support/redis.js'
 import { serverOfTest } from '../../../../test/support/redisServer.js'
-import { startOldServer } from '../../../../test/support/startOldServer.js'
+import { startPosing } from '../../../../test/support/startPosing.js'
 import { until } from '../../../../test/support/until.js'
 import { type AnyRedisClient, BusOptionError, RedisCrossNodeBus } from '../../src/index.js'
 import { startBus, startListening, templateClient } from '../support/startBus.js'
@@ -48,7 +48,7 @@ describe('a server of the wrong shape is told once, and by every call', () => {
     ],
     [
       'a server that is too old',
-      async () => startOldServer(await serverOfTest()),
+      async () => startPosing(await serverOfTest(), { version: '6.0.16' }),
       /^client: a server of version 6\.0\.\d+ is not one of Redis 6\.2 or newer, or Valkey/,
     ],
   ])('%s', async (_, start, sentence) => {
