@@ -3,9 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Fault, Link } from '../support/link.js'
 import { type VirtualClock, virtualClock } from '../support/virtualClock.js'
 import { checkRecovered } from './crashPoints/checkRecovered.js'
-import { memoryWorld, type MemoryWorld, type QueueKind } from './crashPoints/memoryWorld.js'
+import { memoryWorld, type QueueKind } from './crashPoints/memoryWorld.js'
 import { type Scenario, type Stage } from './crashPoints/scenario.js'
 import { SCENARIOS } from './crashPoints/scenarios.js'
+import type { World } from './crashPoints/world.js'
 
 const FAULTS: readonly Fault[] = [
   { how: 'crash', when: 'before' },
@@ -29,7 +30,7 @@ const ROUTINE = new Set([
 
 describe.each<QueueKind>(['in the process', 'of its own'])('over rows in memory and a queue %s', (queue) => {
   let clock: VirtualClock
-  let world: MemoryWorld
+  let world: World
   const realFetch = globalThis.fetch
 
   beforeAll(() => {

@@ -15,22 +15,14 @@ import {
 import { virtualLanePort } from '../../../src/testing/index.js'
 import { type Link, overLink } from '../../support/link.js'
 import { virtualQueueAdapter } from '../../support/virtualQueueAdapter.js'
-import type { LogLine, Outcome, Scenario, Stage } from './scenario.js'
+import type { LogLine, Scenario, Stage } from './scenario.js'
+import type { World } from './world.js'
 
 /** Whether the queue ends with its process, or outlives it as a broker does. */
 export type QueueKind = 'in the process' | 'of its own'
 
-/** Rows that outlive processes, and the processes that come and go on them. */
-export interface MemoryWorld {
-  readonly log: LogLine[]
-  /** Starts a process whose store and queue are reached over the link. */
-  start(link: Link, isFirst?: boolean): Stage
-  rows(): Promise<StoredTask[]>
-  isOver(): Promise<boolean>
-  outcome(): Promise<Outcome>
-  /** What is left where nothing should be. */
-  leftovers(): Promise<string[]>
-}
+/** Nothing listens there: whoever plays in memory answers requests itself. */
+const ORIGIN = 'http://none'
 
 /** A store that knows the ids of its rows. */
 const knowingIds = (store: TaskStore, ids: Set<string>): TaskStore => {
@@ -58,7 +50,7 @@ const knowingIds = (store: TaskStore, ids: Set<string>): TaskStore => {
   })
 }
 
-export const memoryWorld = (queue: QueueKind, scenario: Pick<Scenario, 'handlers'>): MemoryWorld => {
+export const memoryWorld = (queue: QueueKind, scenario: Pick<Scenario, 'handlers'>): World => {
   const ids = new Set<string>()
   const store = knowingIds(new MemoryTaskStore(), ids)
   const lanes = virtualLanePort()
@@ -90,10 +82,11 @@ export const memoryWorld = (queue: QueueKind, scenario: Pick<Scenario, 'handlers
         runner,
         log: write,
         isFirst,
+        origin: ORIGIN,
         work: (concurrency = 1) =>
           runner.registerWorker({
             name: 'worker',
-            handlers: scenario.handlers({ log: write, isFirst }),
+            handlers: scenario.handlers(stage),
             concurrency,
             tags: [],
             compatibleVersions: {},

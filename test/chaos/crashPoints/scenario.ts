@@ -18,6 +18,8 @@ export interface Stage {
   readonly log: Log
   /** Whether this is the process that may die, and not one that comes after it. */
   readonly isFirst: boolean
+  /** Where handlers may send requests to; each that arrives is written down as `called`. */
+  readonly origin: string
   /** Starts a worker for the scenario's handlers. */
   work(concurrency?: number): Worker
   /** Ends the process in good order. */
@@ -33,7 +35,7 @@ export interface Outcome {
 /** A piece of a task's life, from the first call to the last write. */
 export interface Scenario {
   readonly name: string
-  readonly handlers: (stage: Pick<Stage, 'log' | 'isFirst'>) => AnyTaskHandlerDescriptor[]
+  readonly handlers: (stage: Pick<Stage, 'log' | 'isFirst' | 'origin'>) => AnyTaskHandlerDescriptor[]
   /** What the process does that may die. Resolves when all has come to its end. */
   readonly play: (stage: Stage) => Promise<void>
   /** Whether no process is left when it has been played to its end. */
