@@ -25,6 +25,8 @@ export interface LinkOptions {
   readonly faultOf?: (call: LinkCall) => Fault | undefined
   /** How long a call is on its way, asked for each way of each call, in milliseconds. */
   readonly latencyMs?: () => number
+  /** Called in the instant of the death, before anything else happens. */
+  readonly onDeath?: () => void
 }
 
 /**
@@ -35,10 +37,13 @@ export class Link {
   /** Each use, in order, by name. */
   readonly names: string[] = []
   readonly #died = deferred()
+  readonly #buried = deferred<never>()
   #isDead = false
   #held: ReturnType<typeof deferred<void>> | undefined
 
-  constructor(private readonly options: LinkOptions = {}) {}
+  constructor(private readonly options: LinkOptions = {}) {
+    this.#buried.promise.catch(() => undefined) // mostly nobody waits for it
+  }
 
   get isDead(): boolean {
     return this.#isDead
@@ -51,8 +56,16 @@ export class Link {
 
   /** The process dies. */
   die(): void {
+    if (this.#isDead) return
     this.#isDead = true
+    this.options.onDeath?.()
     this.#died.resolve()
+  }
+
+  /** Tells the remains of a dead process that there is nothing to wait for, so that they can be cleared away. */
+  bury(): void {
+    this.die()
+    this.#buried.reject(new LinkError('the process is dead'))
   }
 
   /** From now on everything waits, both ways, as if the process had been stopped. */
@@ -65,16 +78,16 @@ export class Link {
     this.#held = undefined
   }
 
-  /** Does something over the link. Never settles once the process is dead. */
+  /** Does something over the link. Once the process is dead it settles only with the burial. */
   async call<T>(name: string, effect: () => Promise<T>): Promise<T> {
-    if (this.#isDead) return never()
+    if (this.#isDead) return this.#buried.promise
     const fault = this.options.faultOf?.({ name, index: this.names.length })
     this.names.push(name)
-    if (!(await this.#travel())) return never()
+    if (!(await this.#travel())) return this.#buried.promise
     if (fault?.when === 'before') return this.#strike(fault, name)
     const answer = await outcomeOf(effect)
     if (fault !== undefined) return this.#strike(fault, name)
-    if (!(await this.#travel())) return never()
+    if (!(await this.#travel())) return this.#buried.promise
     if ('error' in answer) throw answer.error
     return answer.value
   }
@@ -90,7 +103,7 @@ export class Link {
   #strike({ how, when }: Fault, name: string): Promise<never> {
     if (how === 'reject') return Promise.reject(new LinkError(`${name} was rejected ${when} it took effect`))
     this.die()
-    return never()
+    return this.#buried.promise
   }
 }
 
@@ -101,8 +114,6 @@ const outcomeOf = async <T>(effect: () => Promise<T>): Promise<{ value: T } | { 
     return { error }
   }
 }
-
-const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
 
 /** The same thing, each of whose methods goes over the link. */
 export const overLink = <T extends object>(target: T, link: Link): T =>

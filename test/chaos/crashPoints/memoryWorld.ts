@@ -13,7 +13,7 @@ import {
 } from '@furystack/task-runner'
 
 import { virtualLanePort } from '../../../src/testing/index.js'
-import { type Link, overLink } from '../../support/link.js'
+import { overLink } from '../../support/link.js'
 import { virtualQueueAdapter } from '../../support/virtualQueueAdapter.js'
 import type { LogLine, Scenario, Stage } from './scenario.js'
 import type { World } from './world.js'
@@ -23,6 +23,7 @@ export type QueueKind = 'in the process' | 'of its own'
 
 /** Nothing listens there: whoever plays in memory answers requests itself. */
 const ORIGIN = 'http://none'
+const VISIBILITY_MS = 1_500
 
 /** A store that knows the ids of its rows. */
 const knowingIds = (store: TaskStore, ids: Set<string>): TaskStore => {
@@ -83,6 +84,7 @@ export const memoryWorld = (queue: QueueKind, scenario: Pick<Scenario, 'handlers
         log: write,
         isFirst,
         origin: ORIGIN,
+        visibilityMs: VISIBILITY_MS,
         work: (concurrency = 1) =>
           runner.registerWorker({
             name: 'worker',

@@ -20,11 +20,16 @@ export interface Stage {
   readonly isFirst: boolean
   /** Where handlers may send requests to; each that arrives is written down as `called`. */
   readonly origin: string
+  /** How long whoever is silent keeps a claim. */
+  readonly visibilityMs: number
   /** Starts a worker for the scenario's handlers. */
   work(concurrency?: number): Worker
   /** Ends the process in good order. */
   dispose(): Promise<void>
 }
+
+/** What handlers know of their process. */
+export type HandlerStage = Pick<Stage, 'log' | 'isFirst' | 'origin' | 'visibilityMs'>
 
 /** What is there once everything has been recovered. */
 export interface Outcome {
@@ -35,7 +40,7 @@ export interface Outcome {
 /** A piece of a task's life, from the first call to the last write. */
 export interface Scenario {
   readonly name: string
-  readonly handlers: (stage: Pick<Stage, 'log' | 'isFirst' | 'origin'>) => AnyTaskHandlerDescriptor[]
+  readonly handlers: (stage: HandlerStage) => AnyTaskHandlerDescriptor[]
   /** What the process does that may die. Resolves when all has come to its end. */
   readonly play: (stage: Stage) => Promise<void>
   /** Whether no process is left when it has been played to its end. */
@@ -45,6 +50,3 @@ export interface Scenario {
   /** What has to be so in the end, beyond what has to be so always. */
   readonly check: (outcome: Outcome) => void
 }
-
-/** How long whoever is silent keeps a claim: longer than a busy machine stands still, and not long to wait for. */
-export const VISIBILITY_MS = 1_500

@@ -11,17 +11,17 @@ import {
 import { expect } from 'vitest'
 
 import { deferred } from '../../support/deferred.js'
-import { type LogLine, type Outcome, type Scenario, type Stage, VISIBILITY_MS } from './scenario.js'
+import type { HandlerStage, LogLine, Outcome, Scenario, Stage } from './scenario.js'
 
 type Handler = (ctx: TaskContext<number>, payload: number) => unknown
 type More = Partial<DefineTaskHandlerOptions<number, unknown>>
 
 /** A handler whose every run is written down. */
-const handle = ({ log }: Pick<Stage, 'log'>, type: string, handler: Handler, more: More = {}) =>
+const handle = ({ log, visibilityMs }: HandlerStage, type: string, handler: Handler, more: More = {}) =>
   defineTaskHandler<number, unknown>({
     type,
     version: 1,
-    visibilityTimeoutMs: VISIBILITY_MS,
+    visibilityTimeoutMs: visibilityMs,
     handler: (ctx, payload) => {
       log({ kind: 'ran', taskId: ctx.taskId })
       return handler(ctx, payload)
@@ -33,7 +33,7 @@ const JOB: SubmitOptions<number> = { type: 'job', payload: 21, handlerVersion: 1
 
 const double: Handler = (_, n) => n * 2
 
-const doubling = (stage: Pick<Stage, 'log'>): AnyTaskHandlerDescriptor[] => [handle(stage, 'job', double)]
+const doubling = (stage: HandlerStage): AnyTaskHandlerDescriptor[] => [handle(stage, 'job', double)]
 
 const untilAborted: Handler = ({ cancellationSignal: signal }) =>
   new Promise((_, reject) => {
@@ -325,7 +325,7 @@ const cancelRunning: Scenario = {
   },
 }
 
-const family = (stage: Pick<Stage, 'log'>): AnyTaskHandlerDescriptor[] => [
+const family = (stage: HandlerStage): AnyTaskHandlerDescriptor[] => [
   handle(stage, 'job', async (ctx, n) => {
     const children = await Promise.all([1, 2, 3].map(() => ctx.spawnChild<number, number>('child', n)))
     return ctx.awaitChildren(children)
@@ -439,7 +439,9 @@ const recordedFetch: Scenario = {
   name: 'recorded fetch, and progress',
   handlers: (stage) => [
     handle(stage, 'job', async (ctx) => {
-      const response = await ctx.fetch(`${stage.origin}/${ctx.taskId}`)
+      const response = await ctx.fetch(`${stage.origin}/${ctx.taskId}`, {
+        headers: { process: stage.isFirst ? 'first' : 'later' },
+      })
       stage.log({ kind: 'did', taskId: ctx.taskId, what: 'fetched' })
       ctx.reportProgress({ percent: 50 })
       await ctx.heartbeat()
