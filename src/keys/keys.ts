@@ -24,9 +24,13 @@ import type { Lane } from './lane.js'
  * | `row:<taskId>:events` | list, at most 1000 | events that do not follow from the row itself |
  * | `row:<taskId>:children` | list | ids of the task's children, in the order of their creation |
  * | `row:<taskId>:open` | set | while waiting: the awaited children that have not ended |
+ * | `row:<taskId>:blobs` | hash | blobs of the task, by `p\|<store>\|<key>` or `c\|…`; stays until they have been dealt with |
  * | `row:<taskId>:steps` | hash | recorded steps of the handler by name: `recorded at\|JSON` |
  * | `orphans` | sorted set | ended tasks whose open children have yet to be cancelled, score = since when, epoch ms |
  * | `retention` | sorted set | ended tasks with children, score = when they are to be removed; rows without expire |
+ * | `blobs:<store>` | sorted set | ended tasks with blobs in a blob store, score = when these are to be dealt with |
+ * | `blobusers:<store>\|<key>` | sorted set | tasks that a blob was given to, score = until when |
+ * | `blobgone:<store>\|<key>` | string with expiry | there while a blob is being deleted |
  * | `unqueued`, `leases` | sorted sets | used only where rows are bound to another transport |
  * | `deadlines` | sorted set | tasks that have yet to begin and when they have to, in epoch ms |
  * | `leader:<role>` | string with expiry | which process does the periodic work of that name at the moment |
@@ -49,6 +53,8 @@ export interface Keys {
   capBell(type: string): string
   row(taskId: string): string
   steps(taskId: string): string
+  /** What is due in a blob store, whose name is encoded. */
+  dueBlobs(store: string): string
   idempotency(type: string, key: string): string
   /** Those of a type, or all. */
   deadLetters(type: string | undefined): string
@@ -79,6 +85,7 @@ export const keys = (prefix: string): Keys => {
     capBell: (type) => `${root}capbell:${type}`,
     row: (taskId) => `${root}row:${isRowId(taskId) ? taskId : taskId.replace(/:(?=\w+$)/, '%3A')}`,
     steps: (taskId) => `${root}row:${taskId}:steps`,
+    dueBlobs: (store) => `${root}blobs:${store}`,
     leader: (role) => `${root}leader:${role}`,
     deadLetters: (type) =>
       `${root}deadletters${type === undefined ? '' : `:${encodeType(type).replaceAll('|', '%7C')}`}`,
@@ -87,7 +94,7 @@ export const keys = (prefix: string): Keys => {
 }
 
 /** What lies beside a row, behind its key. */
-const BESIDE_ROWS = ['events', 'children', 'open', 'steps']
+const BESIDE_ROWS = ['events', 'children', 'open', 'steps', 'blobs']
 const BESIDE_A_ROW = new RegExp(`:(?:${BESIDE_ROWS.join('|')})$`)
 
 /**

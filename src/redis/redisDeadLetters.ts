@@ -118,14 +118,14 @@ const positionOf = (member: string, at: number): DeadLetterPosition | undefined 
   return undefined
 }
 
-const letterOf = ([member, score, fields, events, children]: DeadRecord): DeadLetter[] => {
+const letterOf = ([member, score, fields, events, children, blobs]: DeadRecord): DeadLetter[] => {
   const position = positionOf(member, Number(score))
   if (!position) return []
   try {
     const letter =
       position.kind === 'entry'
         ? entryOf(position.id, fields)
-        : taskOf(decodeRow(position.id, fields, { events, children }))
+        : taskOf(decodeRow(position.id, fields, { events, children, blobs }))
     return letter ? [letter] : []
   } catch {
     return [] // a row that cannot be read, of which its reader hears by `get`

@@ -15,11 +15,14 @@ import { markEnqueued } from '../scripts/markEnqueued.js'
 import { findOrphaned } from '../scripts/findOrphaned.js'
 import { readRows } from '../scripts/readRows.js'
 import { readSteps } from '../scripts/readSteps.js'
+import { recordBlob } from '../scripts/recordBlob.js'
 import { recordStep } from '../scripts/recordStep.js'
 import { removeExpired } from '../scripts/removeExpired.js'
 import { resignRole } from '../scripts/resignRole.js'
+import { settleBlobs } from '../scripts/settleBlobs.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
+import { takeDueBlobs } from '../scripts/takeDueBlobs.js'
 import { findUnqueued } from '../scripts/findUnqueued.js'
 
 /** What a {@link redisTaskStore} works with. */
@@ -50,6 +53,9 @@ export const redisTaskStore = ({ connection, keys }: RedisTaskStoreOptions): Tas
   spawnChild: (input) => spawnChild(connection, keys, NO_GROUP, input),
   recordStep: (input) => recordStep(connection, keys, input),
   readSteps: (taskId) => readSteps(connection, keys, taskId),
+  recordBlob: (input) => recordBlob(connection, keys, input),
+  takeDueBlobs: (query) => takeDueBlobs(connection, keys, query),
+  settleBlobs: (input) => settleBlobs(connection, keys, input),
   markEnqueued: (taskId, attempts) => markEnqueued(connection, keys, taskId, attempts),
   findUnqueued: (query) => findUnqueued(connection, keys, query),
   expireAttempts: async ({ limit }) => {

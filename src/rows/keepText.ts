@@ -1,22 +1,26 @@
 import {
+  blobModeOf,
   DEFAULT_RETENTION_POLICY,
-  deletesBlobs,
+  type TerminalStatus,
   retentionTimes,
   type TaskRetentionPolicy,
 } from '@furystack/task-runner'
 
+const ENDS: readonly TerminalStatus[] = ['succeeded', 'failed']
+const MODES = { keep: '0', 'delete-intermediate': '1', 'delete-all': '2' } as const
+
 /**
  * A policy as the scripts that end tasks read it, without having to parse JSON: `row|failed row|blobs|deletes`. The first
- * three are milliseconds after the end, -1 for never; `deletes` says with 0 or 1 whether blobs go after a success, and
- * after any other end.
+ * three are milliseconds after the end, -1 for never; `deletes` says with a digit which blobs go after a success, and
+ * which after any other end: 0 none, 1 those that the task produced, 2 those that it consumed as well.
  *
  * @example
  * keepTextOf({ onSuccess: 'delete-all', onFailure: 'keep', ttlAfterTerminalDays: 1, keepRowDays: 0 })
- * // '0|86400000|86400000|10'
+ * // '0|86400000|86400000|20'
  */
 export const keepTextOf = (policy: Readonly<TaskRetentionPolicy>): string => {
   const { row, failedRow, blobs } = retentionTimes(policy)
-  const deletes = `${deletesBlobs(policy, 'succeeded') ? '1' : '0'}${deletesBlobs(policy, 'failed') ? '1' : '0'}`
+  const deletes = ENDS.map((end) => MODES[blobModeOf(policy, end)]).join('')
   return [...[row, failedRow, blobs].map(msText), deletes].join('|')
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@furystack/task-runner'
 
 import { decodeAttempt } from './attemptText.js'
+import { decodeBlobs } from './blobText.js'
 import { decodePolicy, encodePolicy, keepTextOf } from './keepText.js'
 import { textFields, textOf } from './textFields.js'
 
@@ -35,6 +36,7 @@ import { textFields, textOf } from './textFields.js'
  * | `st` | steps have been recorded | | `sb` | start before |
  * | `us` | attempts that were given back before a handler had them | | `kp` | times of the policy, see {@link keepTextOf} |
  * | `dr` | why it failed, if not by its last attempt | | `fg` | what the generation of steps is ahead of the failures |
+ * | `bl` | stores that its blobs are in, JSON, see blobsLua | | `bs` | blobs dealt with at |
  *
  * Times are epoch milliseconds. The events `submitted`, `claimed` and `attempt-failed` follow from the other fields and
  * are not stored; the rest lie in the list `row:<id>:events`, and the ids of the children in `row:<id>:children`.
@@ -57,8 +59,15 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
   return fields
 }
 
+/** What lies beside a row; the blobs as `HGETALL` lists them. */
+export interface BesideRow {
+  readonly events?: readonly string[]
+  readonly children?: readonly string[]
+  readonly blobs?: readonly string[]
+}
+
 /**
- * Reads a row from its fields, as `HGETALL` lists them, and what lies beside them: stored events and children.
+ * Reads a row from its fields, as `HGETALL` lists them, and what lies beside them: stored events, children and blobs.
  *
  * @example
  * decodeRow('a', ['t', 'mail', 'v', '1', 's', 'pending', 'c', '0']).task.status // 'pending'
@@ -66,7 +75,7 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
 export const decodeRow = (
   taskId: string,
   flat: readonly string[],
-  { events = [], children = [] }: { events?: readonly string[]; children?: readonly string[] } = {},
+  { events = [], children = [], blobs = [] }: BesideRow = {},
 ): StoredTask => {
   const row = new Map<string, string>()
   for (let i = 0; i + 1 < flat.length; i += 2) row.set(flat[i] as string, flat[i + 1] as string)
@@ -84,6 +93,9 @@ export const decodeRow = (
   task.attempts = attempts
   task.producedBlobs = []
   task.consumedBlobs = []
+  for (const { use, blob } of blobs.length > 0 ? decodeBlobs(blobs) : []) {
+    task[use === 'produced' ? 'producedBlobs' : 'consumedBlobs'].push(blob)
+  }
   task.tags = (parse(row.get('tg')) as string[] | undefined) ?? []
   task.retentionPolicy = decodePolicy(row.get('rp'))
   if (row.has('r')) task.result = parse(textOf(row, 'r'))
@@ -93,6 +105,7 @@ export const decodeRow = (
   const resumeToken = row.get('w')
   if (resumeToken !== undefined) task.resumeToken = resumeToken
   if (row.has('x')) task.terminalAt = iso(row.get('x'))
+  if (row.has('bs')) task.blobsSweptAt = iso(row.get('bs'))
   const progress = progressOf(row)
   if (progress) task.progress = progress
   const [key, parent, submitter] = [row.get('k'), row.get('pa'), row.get('by')]

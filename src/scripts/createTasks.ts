@@ -4,8 +4,10 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import { checkRowId, isRowId, type Keys } from '../keys/keys.js'
 import { lane } from '../keys/lane.js'
+import { blobField, blobText, encodeStore } from '../rows/blobText.js'
 import { decodeRow, rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
+import { blobsLua, blobsOfLua } from './blobsLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
 import { parkedMember } from './parkedMember.js'
@@ -28,9 +30,10 @@ const MAX_UNITS = 16_777_216
  * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
  * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
  * length of the lease in ms ('' for ever), whether the key may be taken from a task without success ('1' or ''), start
- * before (epoch ms, '' for no limit), number of the arguments that follow, the row's fields and values.
+ * before (epoch ms, '' for no limit), JSON list of the blobs it consumes ('' for none: field, store and JSON of each),
+ * number of the arguments that follow, the row's fields and values.
  * Returns: now, then for each task 'created', the id and the parent's type ('' for none), or 'exists', the id, the row,
- * its events and children;
+ * its events, children and blobs;
  * or now, then only 'refused', the parent and its status ('' if there is none).
  */
 const script = defineScript(
@@ -40,6 +43,8 @@ const script = defineScript(
     enqueueLua +
     addChildLua +
     heldKeyLua +
+    blobsLua +
+    blobsOfLua +
     `
 local root = KEYS[1]
 local group, withEntry = unpack(ARGV, 1, 2)
@@ -67,7 +72,7 @@ for i = 1, (#KEYS - 1) / 2 do
     parents[parent] = kind
   end
   tasks[i] = { taskId, at }
-  at = at + 12 + tonumber(ARGV[at + 11])
+  at = at + 13 + tonumber(ARGV[at + 12])
 end
 
 local replies = { now }
@@ -75,11 +80,12 @@ for i, task in ipairs(tasks) do
   local taskId, first = unpack(task)
   local row = root .. 'row:' .. taskId
   if redis.call('EXISTS', row) == 1 then
-    replies[i + 1] = { 'exists', taskId, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':events', 0, -1),
-      redis.call('LRANGE', row .. ':children', 0, -1) }
+    local fields = redis.call('HGETALL', row)
+    replies[i + 1] = { 'exists', taskId, fields, redis.call('LRANGE', row .. ':events', 0, -1),
+      redis.call('LRANGE', row .. ':children', 0, -1), blobsOf(row, fields) }
   else
-    local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, count =
-      unpack(ARGV, first, first + 11)
+    local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, blobs, count =
+      unpack(ARGV, first, first + 12)
     if taskId ~= givenId then
       -- No text within the id can look like this, as its quotation marks are escaped.
       local rest = string.find(member, ',"type":', 1, true)
@@ -94,7 +100,13 @@ for i, task in ipairs(tasks) do
         enqueue(root, group, lane, taskId, kind, version)
       end
     end
-    redis.call('HSET', row, 'c', nowText, unpack(ARGV, first + 12, first + 11 + count))
+    redis.call('HSET', row, 'c', nowText, unpack(ARGV, first + 13, first + 12 + count))
+    if blobs ~= '' then
+      local stores
+      for _, blob in ipairs(cjson.decode(blobs)) do
+        stores = recordBlob(root, row, taskId, stores, unpack(blob))
+      end
+    end
     if status == 'draft' then
       redis.call('HSET', row, 'm', member, 'ln', lane)
     elseif withEntry == '' then
@@ -144,11 +156,11 @@ export const createTasks = async (
     if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
     if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
     const [at, ...rows] = reply as [number, ...WireResult[]]
-    for (const [word, taskId, more, events, children] of rows) {
+    for (const [word, taskId, more, events, children, blobs] of rows) {
       results.push(
         word === 'created'
           ? { kind: 'created', taskId, at, ...(more && { parentType: more }) }
-          : { kind: 'exists', stored: decodeRow(taskId, more, { events, children }) },
+          : { kind: 'exists', stored: decodeRow(taskId, more, { events, children, blobs }) },
       )
     }
   }
@@ -173,7 +185,7 @@ function* pagesOf(inputs: readonly CreateTask[]): Generator<CreateTask[]> {
 
 type WireResult =
   | [word: 'created', taskId: string, parentType: string, ...none: undefined[]]
-  | [word: 'exists', taskId: string, row: string[], events: string[], children: string[]]
+  | [word: 'exists', taskId: string, row: string[], events: string[], children: string[], blobs: string[]]
 
 const refusalIn = (reply: unknown): CreateResult | undefined => {
   const refused: unknown = Array.isArray(reply) ? reply[1] : undefined
@@ -186,6 +198,13 @@ const keyArgumentsOf = ({ keyTtlMs = DEFAULT_KEY_TTL_MS, resubmitAfterFailure = 
   keyTtlMs === Infinity ? '' : String(Math.ceil(keyTtlMs)),
   resubmitAfterFailure ? '1' : '',
 ]
+
+const blobsOf = ({ consumedBlobs = [] }: CreateTask): string => {
+  if (consumedBlobs.length === 0) return ''
+  return JSON.stringify(
+    consumedBlobs.map((blob) => [blobField({ use: 'consumed', blob }), encodeStore(blob.storeName), blobText(blob)]),
+  )
+}
 
 const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
   const scriptKeys = [keys.root]
@@ -206,7 +225,14 @@ const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
     scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
     const fields = rowFieldsOf(input)
     args.push(to.name, parkedMember(id, to), id, type, String(handlerVersion), status, String(notBefore))
-    args.push(parentTaskId, ...keyArgumentsOf(input), String(startBefore), String(fields.length), ...fields)
+    args.push(
+      parentTaskId,
+      ...keyArgumentsOf(input),
+      String(startBefore),
+      blobsOf(input),
+      String(fields.length),
+      ...fields,
+    )
   }
   return { scriptKeys, args }
 }

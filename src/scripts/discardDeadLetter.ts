@@ -1,5 +1,6 @@
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
+import { blobsLua } from './blobsLua.js'
 import { deadLettersLua } from './deadLettersLua.js'
 import { clockLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
@@ -20,9 +21,10 @@ const script = defineScript(
   clockLua +
     heldKeyLua +
     deadLettersLua +
+    blobsLua +
     `
 local root, row, id = KEYS[1], KEYS[2], ARGV[1]
-local status, kind, reason, key, open = unpack(redis.call('HMGET', row, 's', 't', 'dr', 'k', 'oc'))
+local status, kind, reason, key, open, stores = unpack(redis.call('HMGET', row, 's', 't', 'dr', 'k', 'oc', 'bl'))
 if status then
   if status ~= 'failed' then return 0 end
   unbury(root, deadLetterOf(reason), kind, id)
@@ -39,6 +41,7 @@ if status then
     redis.call('ZADD', root .. 'retention', 0, childId)
   end
   redis.call('ZREM', root .. 'retention', id)
+  if stores then forgetBlobs(root, row, id) end
   redis.call('UNLINK', row, row .. ':events', row .. ':children', row .. ':open', row .. ':steps')
   return 1
 end

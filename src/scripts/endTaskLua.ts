@@ -1,11 +1,12 @@
+import { blobsLua } from './blobsLua.js'
 import { deadLettersLua } from './deadLettersLua.js'
 import { heldKeyLua } from './heldKeyLua.js'
 import { keepLua } from './keepLua.js'
 
 /**
- * Needs the clock and the tree. The one place where a row becomes terminal (usualTurn writes out its usual case): writes the status and the time with the other
- * fields given, lets go of the idempotency key, tells the parent, sees to how long the row is kept, and puts a failed task
- * into the dead letters.
+ * Needs the clock and the tree. The one place where a row becomes terminal (usualTurn writes out its usual case): writes the
+ * status and the time with the other fields given, lets go of the idempotency key, tells the parent, sees to how long the row
+ * and the task's blobs are kept, and puts a failed task into the dead letters.
  *
  * A row without a parent goes after its time, and not before its key is free: one without children is forgotten by the
  * server, one with children is put into the index that removeExpired works off. A child is kept as one with its parent,
@@ -19,15 +20,17 @@ export const endTaskLua =
   heldKeyLua +
   keepLua +
   deadLettersLua +
+  blobsLua +
   `
 local function headOf(row)
-  return redis.call('HMGET', row, 's', 'run', 'oc', 'pa', 'kp', 'k', 't', 'st', 'fg')
+  return redis.call('HMGET', row, 's', 'run', 'oc', 'pa', 'kp', 'k', 't', 'st', 'fg', 'bl')
 end
 
 local function endTask(root, group, taskId, status, isLast, policy, head, ...)
   local row = root .. 'row:' .. taskId
   head = head or headOf(row)
   local open, parent, times, key, kind, hasSteps = head[3], head[4], head[5], head[6], head[7], head[8]
+  local stores = head[10]
   local state, parentKind
   if parent then state, parentKind = unpack(redis.call('HMGET', root .. 'row:' .. parent, 's', 't')) end
   policy = not times and policy
@@ -51,6 +54,7 @@ local function endTask(root, group, taskId, status, isLast, policy, head, ...)
       keepLeaf(row, kept, head[9] or status == 'cancelled', hasSteps)
     end
   end
+  if stores then endBlobs(root, row, taskId, kind, status, stores, times, kept, not open, isGone) end
   if open and open ~= '0' then redis.call('ZADD', root .. 'orphans', nowText, taskId) end
   if not state then return '', isGone end
   local told = tellParent(root, group, taskId, status, parent, state, parentKind)

@@ -1,6 +1,7 @@
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
+import { blobsOfLua } from './blobsLua.js'
 import { deadLettersLua } from './deadLettersLua.js'
 import { clockLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
@@ -17,13 +18,14 @@ const LOOKED_AT = 1_000
  * KEYS: 1 root, 2 the index. ARGV: 'oldest' or 'newest', limit, member and score to go on behind ('' for the beginning),
  * letters that are wanted, highest score ('' for any).
  * Returns: member and score to go on behind ('' for none), then for each letter: member, score, the row's fields and values
- * or those of the entry, events, children.
+ * or those of the entry, events, children, blobs.
  * Cost: at most 1000 members, and three commands a letter.
  */
 const script = defineScript(
   'listDeadLetters',
   clockLua +
     deadLettersLua +
+    blobsOfLua +
     `
 local root, index = KEYS[1], KEYS[2]
 local order, limit, after, afterScore, letters, highest = ARGV[1], tonumber(ARGV[2]), unpack(ARGV, 3, 6)
@@ -44,12 +46,13 @@ local function read(member)
   local letter, id = string.match(member, '^(%a)|[^|]*|(.*)$')
   if letter == 'u' or letter == 'p' then
     local entry = deadEntry(root, id)
-    return entry and { entry, {}, {} }
+    return entry and { entry, {}, {}, {} }
   end
   local row = root .. 'row:' .. id
   if not isDead(root, member) then return nil end
-  return { redis.call('HGETALL', row), redis.call('LRANGE', row .. ':events', 0, -1),
-    redis.call('LRANGE', row .. ':children', 0, -1) }
+  local fields = redis.call('HGETALL', row)
+  return { fields, redis.call('LRANGE', row .. ':events', 0, -1), redis.call('LRANGE', row .. ':children', 0, -1),
+    blobsOf(row, fields) }
 end
 
 local replies, gone, last, lastScore, looked = {}, {}, '', '', 0
@@ -64,7 +67,7 @@ local function isDone(member, score)
   if string.find(letters, string.sub(member, 1, 1), 1, true) then
     local record = read(member)
     if record then
-      replies[#replies + 1] = { member, score, record[1], record[2], record[3] }
+      replies[#replies + 1] = { member, score, unpack(record) }
     else
       gone[#gone + 1] = member
     end
@@ -108,7 +111,14 @@ export interface ListDeadLettersInput {
 }
 
 /** One of the index, as it was read: a row or an entry. */
-export type DeadRecord = [member: string, score: string, fields: string[], events: string[], children: string[]]
+export type DeadRecord = [
+  member: string,
+  score: string,
+  fields: string[],
+  events: string[],
+  children: string[],
+  blobs: string[],
+]
 
 /**
  * The typed caller of the script above.

@@ -4,20 +4,23 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow } from '../rows/rowCodec.js'
+import { blobsOfLua } from './blobsLua.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
- * Reads rows with their stored events and their children, each as of one instant.
+ * Reads rows with their stored events, their children and their blobs, each as of one instant.
  *
- * KEYS: the rows. Returns: for each row its fields and values, its events, and the ids of its children.
+ * KEYS: the rows. Returns: for each row its fields and values, its events, the ids of its children, and its blobs.
  */
 const script = defineScript(
   'readRows',
-  `
+  blobsOfLua +
+    `
 local rows = {}
 for i, key in ipairs(KEYS) do
-  rows[i] = { redis.call('HGETALL', key), redis.call('LRANGE', key .. ':events', 0, -1),
-    redis.call('LRANGE', key .. ':children', 0, -1) }
+  local row = redis.call('HGETALL', key)
+  rows[i] = { row, redis.call('LRANGE', key .. ':events', 0, -1), redis.call('LRANGE', key .. ':children', 0, -1),
+    blobsOf(key, row) }
 end
 return rows
 `,
@@ -53,7 +56,7 @@ const readPage = async (
   )
   if (!Array.isArray(reply) || reply.length !== taskIds.length) throw new ScriptReplyError(script.name, reply)
   return taskIds.map((taskId, index) => {
-    const [row, events, children] = reply[index] as [string[], string[], string[]]
-    return row.length === 0 ? undefined : decodeRow(taskId, row, { events, children })
+    const [row, events, children, blobs] = reply[index] as [string[], string[], string[], string[]]
+    return row.length === 0 ? undefined : decodeRow(taskId, row, { events, children, blobs })
   })
 }

@@ -3,6 +3,7 @@ import type { RemovedRows } from '@furystack/task-runner'
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
+import { blobsLua } from './blobsLua.js'
 import { deadLettersLua } from './deadLettersLua.js'
 import { clockLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
@@ -29,6 +30,7 @@ const script = defineScript(
   clockLua +
     heldKeyLua +
     deadLettersLua +
+    blobsLua +
     `
 local root, index = KEYS[1], KEYS[2]
 local removed, passedOn = 0, 0
@@ -48,7 +50,7 @@ end
 for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now, 'LIMIT', 0, ARGV[1])) do
   if passedOn >= ${String(CHILDREN)} then break end
   local row = root .. 'row:' .. taskId
-  local status, open, key, kind = unpack(redis.call('HMGET', row, 's', 'oc', 'k', 't'))
+  local status, open, key, kind, stores = unpack(redis.call('HMGET', row, 's', 'oc', 'k', 't', 'bl'))
   local held = 0
   if key then held = heldMs(root, kind, key, taskId) end
   if status and status ~= 'succeeded' and status ~= 'failed' and status ~= 'cancelled' then
@@ -59,6 +61,7 @@ for _, taskId in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now, 'LIMIT',
   elseif held ~= 0 then
     if held then redis.call('ZADD', index, int(now + held), taskId) else redis.call('ZREM', index, taskId) end
   elseif passOn(row) then
+    if stores then forgetBlobs(root, row, taskId) end
     redis.call('UNLINK', row, row .. ':events', row .. ':steps', row .. ':open')
     redis.call('ZREM', index, taskId)
     redis.call('ZREM', root .. 'orphans', taskId)

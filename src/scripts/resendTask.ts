@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { Lane } from '../keys/lane.js'
+import { blobsLua } from './blobsLua.js'
 import { deadLettersLua } from './deadLettersLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
@@ -25,11 +26,12 @@ const script = defineScript(
     enqueueLua +
     heldKeyLua +
     deadLettersLua +
+    blobsLua +
     `
 local root, row = KEYS[1], KEYS[2]
 local group, taskId, lane, fromScratch = unpack(ARGV)
-local head = redis.call('HMGET', row, 's', 't', 'v', 'run', 'pa', 'k', 'dr', 'f')
-local status, kind, version, run, parent, key, reason, failures = unpack(head, 1, 8)
+local head = redis.call('HMGET', row, 's', 't', 'v', 'run', 'pa', 'k', 'dr', 'f', 'bl')
+local status, kind, version, run, parent, key, reason, failures, stores = unpack(head, 1, 9)
 if not status then return { now, 'missing', '', '', '' } end
 if status ~= 'failed' then return { now, 'stale', status, '', '' } end
 if parent then
@@ -47,7 +49,7 @@ end
 
 unbury(root, deadLetterOf(reason), kind, taskId)
 redis.call('HINCRBY', row, 'fg', int((tonumber(failures) or 0) + 1))
-redis.call('HDEL', row, 'f', 'l', 'e', 'x', 'dr', 'n', 'sb', 'us', 'g', 'gx', 'm')
+redis.call('HDEL', row, 'f', 'l', 'e', 'x', 'dr', 'n', 'sb', 'us', 'g', 'gx', 'm', 'bs')
 redis.call('HSET', row, 's', 'pending')
 if fromScratch == '1' then
   redis.call('UNLINK', row .. ':steps')
@@ -55,6 +57,7 @@ if fromScratch == '1' then
 end
 for _, part in ipairs({ '', ':events', ':children', ':steps' }) do redis.call('PERSIST', row .. part) end
 redis.call('ZREM', root .. 'retention', taskId)
+if stores then resumeBlobs(root, row, taskId, stores) end
 redis.call('RPUSH', row .. ':events', '{"at":' .. nowText .. ',"kind":"resent","reason":"' .. (reason or 'failed') ..
   '","attempts":' .. (run or '0') .. '}')
 redis.call('LTRIM', row .. ':events', -1000, -1)

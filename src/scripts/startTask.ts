@@ -5,6 +5,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { decodeRow } from '../rows/rowCodec.js'
 import { textFields } from '../rows/textFields.js'
+import { blobsOfLua } from './blobsLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
@@ -20,12 +21,14 @@ const script = defineScript(
   clockLua +
     bellLua +
     enqueueLua +
+    blobsOfLua +
     `
 local root, row = KEYS[1], KEYS[2]
 local group, taskId, withEntry, mode = unpack(ARGV, 1, 4)
 local function answer(started)
-  return { now, started, redis.call('HGETALL', row), redis.call('LRANGE', row .. ':events', 0, -1),
-    redis.call('LRANGE', row .. ':children', 0, -1) }
+  local fields = redis.call('HGETALL', row)
+  return { now, started, fields, redis.call('LRANGE', row .. ':events', 0, -1),
+    redis.call('LRANGE', row .. ':children', 0, -1), blobsOf(row, fields) }
 end
 if redis.call('HGET', row, 's') ~= 'draft' then return answer(0) end
 
@@ -73,8 +76,8 @@ export const startTask = async (
     [group, taskId, withEntry ? '1' : '', mode, ...(payload?.json === undefined ? [] : textFields('p', payload.json))],
   )
   if (!Array.isArray(reply)) throw new ScriptReplyError(script.name, reply)
-  const [at, started, row, events, children] = reply as [number, number, string[], string[], string[]]
+  const [at, started, row, events, children, blobs] = reply as [number, number, string[], string[], string[], string[]]
   if (row.length === 0) return { kind: 'refused' }
-  const stored = decodeRow(taskId, row, { events, children })
+  const stored = decodeRow(taskId, row, { events, children, blobs })
   return started === 1 ? { kind: 'started', stored, at } : { kind: 'refused', stored }
 }

@@ -4,7 +4,7 @@ const [DEFAULT_MS] = DEFAULT_KEEP_TEXT.split('|')
 
 /**
  * A worker's turn as most of them are, written out: attempts that succeed of tasks that have neither parent nor child,
- * steps or key, and first runs of tasks that have nothing but a payload. It does the same as `finishAttempt` with `endTask`,
+ * steps, key or blobs, and first runs of tasks that have nothing but a payload. It does the same as `finishAttempt` with `endTask`,
  * and as `beginAttempt`, which take over, attempt by attempt and entry by entry, whatever is not like that.
  *
  * It is written twice because defining the functions of all that could happen takes half of what the server spends on a turn
@@ -34,9 +34,9 @@ for _ = 1, batches do
   for _ = 1, attempts do
     local run, started, kind, count = ARGV[at + 1], ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5])
     local row, reply = root .. 'row:' .. ARGV[at], nil
-    local head = kind == 'succeeded' and redis.pcall('HMGET', row, 's', 'run', 'oc', 'pa', 'kp', 'k', 'st', 'fg')
+    local head = kind == 'succeeded' and redis.pcall('HMGET', row, 's', 'run', 'oc', 'pa', 'kp', 'k', 'st', 'fg', 'bl')
     if head and head[1] == 'running' and head[2] == run and
-      not (head[3] or head[4] or head[5] or head[6] or head[7] or head[8]) then
+      not (head[3] or head[4] or head[5] or head[6] or head[7] or head[8] or head[9]) then
       if kept == '0' then
         reply = 2
         redis.call('UNLINK', row)

@@ -15,29 +15,38 @@ queueAdapterSuite('InProcessQueueAdapter', ({ nodes, concurrencyLimits, idempote
 })
 
 // Several cores over one queue, one store and one bus stand for several processes.
-runnerSuite('TaskRunnerCore over a queue in this process', (count, options) => {
-  const queueAdapter = new InProcessQueueAdapter(options)
-  const bus = new InProcessCrossNodeBus()
-  const injector = createInjector()
-  const parts = {
-    injector,
-    bus,
-    blobStore: new InMemoryBlobStore(),
-    store: new MemoryTaskStore(),
-    telemetry: new TaskRunnerTelemetry(),
-    queueAdapter,
-  }
-  const runners = Array.from(
-    { length: count },
-    () => new TaskRunnerCore(parts, { sweepIntervalMs: 50, expiryIntervalMs: 50 }),
-  )
-  return Promise.resolve({
-    runners,
-    dispose: async () => {
-      await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
-      await queueAdapter[Symbol.asyncDispose]()
-      bus[Symbol.dispose]()
-      await injector[Symbol.asyncDispose]()
-    },
-  })
-})
+runnerSuite(
+  'TaskRunnerCore over a queue in this process',
+  (count, { blobStore = new InMemoryBlobStore(), blobSweepIntervalMs, ...options } = {}) => {
+    const queueAdapter = new InProcessQueueAdapter(options)
+    const bus = new InProcessCrossNodeBus()
+    const injector = createInjector()
+    const parts = {
+      injector,
+      bus,
+      blobStore,
+      store: new MemoryTaskStore(),
+      telemetry: new TaskRunnerTelemetry(),
+      queueAdapter,
+    }
+    const runners = Array.from(
+      { length: count },
+      () =>
+        new TaskRunnerCore(parts, {
+          sweepIntervalMs: 50,
+          expiryIntervalMs: 50,
+          ...(blobSweepIntervalMs !== undefined && { blobSweepIntervalMs }),
+        }),
+    )
+    return Promise.resolve({
+      runners,
+      telemetry: parts.telemetry,
+      dispose: async () => {
+        await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
+        await queueAdapter[Symbol.asyncDispose]()
+        bus[Symbol.dispose]()
+        await injector[Symbol.asyncDispose]()
+      },
+    })
+  },
+)

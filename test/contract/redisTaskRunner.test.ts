@@ -1,4 +1,4 @@
-import { InMemoryBlobStore } from '@furystack/blob-store'
+import { type BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
 import { type CrossNodeBus, InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
 import { RedisCrossNodeBus } from '@furystack/redis-cross-node-bus'
@@ -12,7 +12,7 @@ import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 /** Each runner has connections of its own, and a bus of its own unless one stands for a bus between processes. */
 const makeRunners = async (
   count: number,
-  more: Partial<RedisTaskRunnerOptions> = {},
+  { blobStore = new InMemoryBlobStore(), ...more }: Partial<RedisTaskRunnerOptions> & { blobStore?: BlobStore } = {},
   elsewhere?: { store: TaskStore; bus: CrossNodeBus },
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
@@ -38,11 +38,12 @@ const makeRunners = async (
       new RedisCrossNodeBus({ client: busClient, serviceName: 'test', topicPrefix: options.topicPrefix }),
   )
   const runners = buses.map((bus) => {
-    const parts = { injector, bus, blobStore: new InMemoryBlobStore(), telemetry, store: elsewhere?.store }
+    const parts = { injector, bus, blobStore, telemetry, store: elsewhere?.store }
     return new RedisTaskRunner(parts, options)
   })
   return {
     runners,
+    telemetry,
     dispose: async () => {
       await Promise.all(runners.map((runner) => runner[Symbol.asyncDispose]()))
       for (const bus of buses) await bus[Symbol.asyncDispose]?.()

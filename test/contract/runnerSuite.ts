@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
+import type { BlobStore } from '@furystack/blob-store'
 import {
   defineTaskHandler,
   isTerminalStatus,
@@ -11,6 +12,7 @@ import {
   type Task,
   type TaskContext,
   type TaskRunner,
+  type TaskRunnerTelemetry,
   type TaskStatus,
   type TaskUpdate,
   type Worker,
@@ -20,6 +22,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
+import { runnerBlobSuite } from './runnerBlobSuite.js'
 import { runnerIdempotencySuite } from './runnerIdempotencySuite.js'
 import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerFailureSuite } from './runnerFailureSuite.js'
@@ -29,6 +32,8 @@ import { runnerTreeSuite } from './runnerTreeSuite.js'
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
 export interface RunnersHarness {
   readonly runners: readonly TaskRunner[]
+  /** Of all of them. */
+  readonly telemetry: TaskRunnerTelemetry
   dispose(): Promise<void>
 }
 
@@ -38,13 +43,17 @@ type Handler = (ctx: TaskContext<unknown>, payload: unknown) => unknown
 const QUIET_MS = 400
 
 /** Makes so many of them. */
-export type MakeRunners = (count: number, options?: { idempotencyTtlSec?: number }) => Promise<RunnersHarness>
+export type MakeRunners = (
+  count: number,
+  options?: { idempotencyTtlSec?: number; blobStore?: BlobStore; blobSweepIntervalMs?: number },
+) => Promise<RunnersHarness>
 
 /** What any task runner has to do, whatever its queue and its store are. */
 export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerTreeSuite(name, makeRunners)
   runnerFailureSuite(name, makeRunners)
   runnerRetentionSuite(name, makeRunners)
+  runnerBlobSuite(name, makeRunners)
   runnerParentSuite(name, makeRunners)
   runnerIdempotencySuite(name, makeRunners)
 

@@ -11,6 +11,7 @@ import {
 } from '@furystack/task-runner'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { taskStoreBlobSuite } from './taskStoreBlobSuite.js'
 import { taskStoreFailureSuite } from './taskStoreFailureSuite.js'
 import { taskStoreKeySuite } from './taskStoreKeySuite.js'
 import { taskStoreRetentionSuite } from './taskStoreRetentionSuite.js'
@@ -39,6 +40,7 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
   taskStoreFailureSuite(name, makeStore)
   taskStoreKeySuite(name, makeStore)
   taskStoreRetentionSuite(name, makeStore)
+  taskStoreBlobSuite(name, makeStore)
 
   describe(`${name} as a task store`, () => {
     let harness: TaskStoreHarness

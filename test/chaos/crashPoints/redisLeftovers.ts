@@ -7,7 +7,7 @@ import type { TestClient } from '../../support/redis.js'
 const LASTING = ['lanes', 'bell', 'scheduler']
 /** What `PTTL` answers for a key that has no end; one that has just gone is no matter. */
 const FOR_EVER = -1
-const ROW = /^row:(.+?)(:events|:children|:steps|:open)?$/
+const ROW = /^row:(.+?)(:events|:children|:steps|:open|:blobs)?$/
 
 /**
  * Looks at every key below a prefix whose tasks are all over, and tells what should not be there: entries, claims, places,

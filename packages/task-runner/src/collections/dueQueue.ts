@@ -32,6 +32,10 @@ export class DueQueue<K, V> {
     return this.#heap[0]?.due
   }
 
+  get(key: K): V | undefined {
+    return this.#byKey.get(key)?.value
+  }
+
   /** Puts a value in, in place of what was under the key. */
   set(key: K, value: V, due: number): void {
     this.delete(key)

@@ -26,6 +26,10 @@ export interface TaskContext<P> {
   readonly payload: P
   /** The injector of the runner. */
   readonly injector: Injector
+  /**
+   * The bound blob store. What is written through it below `tasks/<taskId>/`, also by upload URLs that it gives, is put on
+   * the task's `producedBlobs` before, so that the retention policy finds it whatever happens. To dispose it does nothing.
+   */
   readonly blobStore: BlobStore
   /**
    * Fires when the run should stop. Its reason says why: `TaskCancelledError`, `LeaseLostError`, `AttemptTimeoutError`
@@ -52,11 +56,17 @@ export interface TaskContext<P> {
    */
   readonly reportProgress: (progress: { percent: number; meta?: unknown }) => void
   /**
-   * The reference of a blob that belongs to this task, under `tasks/<taskId>/<suffix>`. Nothing is written.
+   * The reference of a blob that belongs to this task, under `tasks/<taskId>/<suffix>`. Nothing is written but the task's
+   * record, of `producedBlobs`, in the background: a run that asks again for the same finds it there.
    *
    * @param suffix segments separated by `/`, none of them empty, `.` or `..`; an `InvalidArgumentError` otherwise.
    */
   readonly allocateBlob: (suffix: string, options?: { contentType?: string }) => BlobRef
+  /**
+   * Puts a blob on the task's `consumedBlobs`: nobody deletes it from then on as long as the task may need it, and
+   * `delete-all` deletes it with the task's own, once nobody else uses it.
+   */
+  readonly consumeBlob: (blob: BlobRef) => Promise<void>
   /**
    * Creates a child task; resolves when it is stored and will be run. Children that have not ended when their parent does
    * are cancelled. Rejects once the task has been told to cancel.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
+import { checkBlobRefs } from '../argument/checkBlobRef.js'
 import { checkDate } from '../argument/checkDate.js'
 import { checkObject } from '../argument/checkObject.js'
 import { checkRetentionPolicy } from '../argument/checkRetentionPolicy.js'
@@ -22,6 +23,8 @@ import type { SubmitOptions } from './submitOptions.js'
 
 /** They are part of the name of a lane, which must not grow without bound. */
 const MAX_TAGS = 64
+/** All of them are written in the step that creates the task. */
+const MAX_BLOBS = 1_000
 
 /** What a submission is checked against. */
 export interface PrepareTaskContext {
@@ -55,6 +58,9 @@ export const prepareTask = <P>(
   }
   if (startBefore !== undefined) create.startBefore = checkStartBefore(startBefore, create.notBefore)
   if (parentTaskId !== undefined) create.parentTaskId = checkTaskId('parentTaskId', parentTaskId)
+  if (options.consumedBlobs !== undefined) {
+    create.consumedBlobs = checkBlobRefs('consumedBlobs', options.consumedBlobs, MAX_BLOBS)
+  }
   if (submittedBy !== undefined) create.submittedBy = checkText('submittedBy', submittedBy, 1024)
   if (idempotencyKey !== undefined) {
     create.idempotencyKey = scopedKey(checkText('idempotencyKey', idempotencyKey, 1024), submittedBy)

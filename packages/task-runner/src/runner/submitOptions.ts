@@ -1,3 +1,5 @@
+import type { BlobRef } from '@furystack/blob-store'
+
 import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 
 /** A task to be submitted or drafted. */
@@ -33,6 +35,11 @@ export interface SubmitOptions<P> {
    * first, as a child that its handler spawned.
    */
   parentTaskId?: string
+  /**
+   * Blobs that the task is given to read, at most 1000: nobody deletes them as long as the task may need them, and
+   * `delete-all` deletes them with the task's own.
+   */
+  consumedBlobs?: BlobRef[]
   /** What is missing in it comes from the handler's policy, if it is registered in this process, or the default. */
   retentionPolicy?: Partial<TaskRetentionPolicy>
   /** Identity of whoever submits, at most 1024 characters. Idempotency keys of different submitters do not meet. */

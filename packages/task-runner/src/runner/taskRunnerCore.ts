@@ -4,6 +4,7 @@ import { checkFunction } from '../argument/checkFunction.js'
 import { checkReason } from '../argument/checkReason.js'
 import { checkTaskId } from '../argument/checkTaskId.js'
 import { checkType } from '../argument/checkType.js'
+import { BlobSweep } from '../blobs/blobSweep.js'
 import type { DeadLetters } from '../deadLetters/deadLetters.js'
 import { RunnerDisposedError } from '../errors/runnerDisposedError.js'
 import type { StoredTask } from '../store/storedTask.js'
@@ -30,6 +31,7 @@ import { RetentionSweep } from './retentionSweep.js'
 import { RunnerDeadLetters } from './runnerDeadLetters.js'
 import type { RunnerParts } from './runnerParts.js'
 import type { StartOptions } from './startOptions.js'
+import { setStoreOf } from './storeOf.js'
 import { Submission } from './submission.js'
 import type { SubmittedTask } from './submittedTask.js'
 import type { SubmitOptions } from './submitOptions.js'
@@ -81,6 +83,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       distributed,
     })
     const report = createErrorReporter(telemetry)
+    setStoreOf(this, store)
     const trouble = new Trouble(clock)
     checkCapabilities(this, { blobStore, bus, how: settings.capabilityCheck, report })
     this.#parts = {
@@ -114,6 +117,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     this.#maintenance.add(new ExpirySweep(this.#parts))
     this.#maintenance.add(new OrphanSweep(this.#parts))
     this.#maintenance.add(new RetentionSweep(this.#parts))
+    this.#maintenance.add(new BlobSweep(this.#parts, settings.blobSweepIntervalMs))
     if (this.#parts.joint !== undefined) return
     this.#maintenance.add(new Reconciler(this.#parts, trouble))
     if (!brokerSideReclaim) this.#maintenance.add(new LeaseSweep(this.#parts, (stored) => this.#loseRun(stored)))

@@ -27,6 +27,11 @@ export interface TaskRunnerCoreOptions {
    * of them; Infinity: never. @default 15_000
    */
   maintenanceIntervalMs?: number
+  /**
+   * How often blobs are looked for that the policies of ended tasks say are to be deleted by now, by one process for all
+   * that share a store; Infinity: never, because a `TaskBlobSweeper` does. @default 60_000
+   */
+  blobSweepIntervalMs?: number
   /** The longest time between two heartbeats of a run, whatever its visibility. @default 20_000 */
   heartbeatIntervalMs?: number
   /**
@@ -76,6 +81,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
     sweepIntervalMs: number('sweepIntervalMs', 1_000, 1, OFF),
     expiryIntervalMs: number('expiryIntervalMs', 5_000, 1, OFF),
     maintenanceIntervalMs: number('maintenanceIntervalMs', 15_000, 1, OFF),
+    blobSweepIntervalMs: number('blobSweepIntervalMs', 60_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
     maxDeliveries: checkMaxDeliveries(options.maxDeliveries ?? 5),
     maxPayloadBytes: number('maxPayloadBytes', Infinity, 1, 'as large as the store takes'),

@@ -1,3 +1,5 @@
+import type { BlobRef } from '@furystack/blob-store'
+
 import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import type { TaskStatus } from '../task/taskStatus.js'
 import type { StoredTask } from './storedTask.js'
@@ -27,6 +29,8 @@ export interface CreateTask {
   resubmitAfterFailure?: boolean
   parentTaskId?: string
   submittedBy?: string
+  /** Blobs that the task is given to read, which others must not delete as long as it needs them. */
+  consumedBlobs?: readonly BlobRef[]
   tags: readonly string[]
   retentionPolicy: TaskRetentionPolicy
 }

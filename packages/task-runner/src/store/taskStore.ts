@@ -4,8 +4,10 @@ import type { DeadLetterBox } from '../deadLetters/deadLetterBox.js'
 import type { BeginAttempt, BeginResult } from './beginAttempt.js'
 import type { CancelResult, CancelTask } from './cancelTask.js'
 import type { CreateResult, CreateTask } from './createTask.js'
+import type { DueBlobsPage, SettleBlobs, TakeDueBlobs } from './dueBlobs.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
+import type { RecordBlob, RecordBlobResult } from './recordBlob.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from './recordStep.js'
 import type { OrphanedFamily } from './orphanedFamily.js'
 import type { RemovedRows } from './removedRows.js'
@@ -64,6 +66,22 @@ export interface TaskStore {
   recordStep(input: RecordStep): Promise<RecordStepResult>
   /** All recorded steps of a task, in no particular order. */
   readSteps(taskId: string): Promise<RecordedStep[]>
+
+  /**
+   * Puts a blob on a task's record. What a task produces has a key that begins with `tasks/<taskId>/`. The record stays
+   * until the blobs have been dealt with, also where the row goes before that.
+   */
+  recordBlob(input: RecordBlob): Promise<RecordBlobResult>
+  /**
+   * Takes tasks whose blobs in one store are to be dealt with, because they have been over for as long as their policies
+   * say, longest first. Until the lease ends nobody else is given them.
+   *
+   * A blob that a task produced is in use while another one, which was given it, has it on its record. One that a task was
+   * given is left to the others that have it on theirs: it goes off this record in the same step.
+   */
+  takeDueBlobs(query: TakeDueBlobs): Promise<DueBlobsPage>
+  /** Says what came of a task that was taken. Once all of its blob stores are done with, it is marked as swept. */
+  settleBlobs(input: SettleBlobs): Promise<void>
 
   /**
    * Takes the mark "not yet enqueued" off a pending row, if it has had exactly so many attempts: a row that has come

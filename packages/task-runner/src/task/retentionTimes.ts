@@ -1,5 +1,4 @@
 import type { TaskRetentionPolicy } from './taskRetentionPolicy.js'
-import type { TerminalStatus } from './taskStatus.js'
 
 /** A policy in times: milliseconds after the end of a task, Infinity for never. */
 export interface RetentionTimes {
@@ -33,12 +32,3 @@ export const retentionTimes = (policy: Readonly<TaskRetentionPolicy>): Retention
     blobs: msOf(ttlAfterTerminalDays),
   }
 }
-
-/**
- * Whether the blobs of a task that ended so are to be deleted.
- *
- * @example
- * deletesBlobs({ ...DEFAULT_RETENTION_POLICY, onFailure: 'delete-all' }, 'cancelled') // true
- */
-export const deletesBlobs = (policy: Readonly<TaskRetentionPolicy>, status: TerminalStatus): boolean =>
-  (status === 'succeeded' ? policy.onSuccess : policy.onFailure) !== 'keep'

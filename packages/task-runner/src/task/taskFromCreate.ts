@@ -21,7 +21,7 @@ export const taskFromCreate = (input: CreateTask, at: number): Task => {
   task.attempts = []
   task.events = [{ at: submittedAt, kind: 'submitted' }]
   task.producedBlobs = []
-  task.consumedBlobs = []
+  task.consumedBlobs = (input.consumedBlobs ?? []).map((blob) => ({ ...blob }))
   task.retentionPolicy = { ...input.retentionPolicy }
   task.tags = [...input.tags]
   return task

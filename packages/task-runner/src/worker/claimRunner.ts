@@ -63,6 +63,7 @@ export class ClaimRunner implements Disposable {
       onTeardownError: (error) => this.parts.report('handler', error),
     })
     this.#closeRun(run)
+    if (run.blobs !== undefined) end = await run.blobs.close(end)
     if (run.steps !== undefined) end = await run.steps.close(end)
     if (run.progress !== undefined) await run.progress.close()
     if (run.stop?.kind === 'lost') return this.#ending.lost(run)

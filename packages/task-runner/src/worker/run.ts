@@ -9,6 +9,7 @@ import { TaskCancelledError } from '../errors/taskCancelledError.js'
 import type { Clock } from '../time/clock.js'
 import { observeHandler } from './observeHandler.js'
 import type { ProgressReporter } from './progressReporter.js'
+import type { RunBlobs } from './runBlobs.js'
 import type { RunStop } from './runStop.js'
 import type { RunSteps } from './steps/runSteps.js'
 
@@ -53,6 +54,7 @@ export class Run {
   public isCutOff = false
   public progress: ProgressReporter | undefined
   public steps: RunSteps | undefined
+  public blobs: RunBlobs | undefined
   #controller: AbortController | undefined
   #end: ((end: RunEnd) => void) | undefined
   /** Unsubscribes from what an Observable handler returned. */

@@ -1,6 +1,7 @@
 import { validateBlobKey, type BlobRef, type BlobStore } from '@furystack/blob-store'
 import type { Injector } from '@furystack/inject'
 
+import { checkBlobRef } from '../argument/checkBlobRef.js'
 import { checkNumber } from '../argument/checkNumber.js'
 import { AttemptEndedError } from '../errors/attemptEndedError.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
@@ -13,6 +14,8 @@ import type { SpawnOptions } from '../tree/spawnOptions.js'
 import type { HeartbeatTimer } from './heartbeatTimer.js'
 import { ProgressReporter } from './progressReporter.js'
 import type { Run } from './run.js'
+import { RunBlobs } from './runBlobs.js'
+import { TaskBlobStore } from './taskBlobStore.js'
 import { awaitSettledStep, awaitStep } from './steps/awaitStep.js'
 import { fetchStep } from './steps/fetchStep.js'
 import { freshSteps } from './steps/openSteps.js'
@@ -30,6 +33,7 @@ export class RunContext<P> implements TaskContext<P> {
   readonly #parts: RunnerParts
   readonly #heartbeats: HeartbeatTimer
   readonly #run: Run
+  #blobStore: BlobStore | undefined
 
   constructor(
     parts: RunnerParts,
@@ -49,7 +53,8 @@ export class RunContext<P> implements TaskContext<P> {
   }
 
   get blobStore(): BlobStore {
-    return this.#parts.blobStore
+    this.#blobStore ??= new TaskBlobStore(this.#parts, this.#blobs)
+    return this.#blobStore
   }
 
   get cancellationSignal(): AbortSignal {
@@ -81,9 +86,16 @@ export class RunContext<P> implements TaskContext<P> {
   get allocateBlob(): TaskContext<P>['allocateBlob'] {
     return (suffix, { contentType } = {}) => {
       const key = blobKey(this.taskId, suffix)
-      const ref: BlobRef = { storeName: this.blobStore.storeName, key }
-      return contentType === undefined ? ref : { ...ref, contentType }
+      const { storeName } = this.#parts.blobStore
+      const ref: BlobRef = contentType === undefined ? { storeName, key } : { storeName, key, contentType }
+      this.#blobs.allocate(ref)
+      return ref
     }
+  }
+
+  get consumeBlob(): TaskContext<P>['consumeBlob'] {
+    // Asynchronous, so that a refused argument rejects.
+    return async (blob) => this.#blobs.record('consumed', checkBlobRef('blob', blob))
   }
 
   get spawnChild(): TaskContext<P>['spawnChild'] {
@@ -134,6 +146,12 @@ export class RunContext<P> implements TaskContext<P> {
   get #steps(): RunSteps {
     this.#run.steps ??= freshSteps(this.#parts, this.#run)
     return this.#run.steps
+  }
+
+  /** Made when it is first needed. */
+  get #blobs(): RunBlobs {
+    this.#run.blobs ??= new RunBlobs(this.#parts, this.#run)
+    return this.#run.blobs
   }
 
   #assertUsable(): void {

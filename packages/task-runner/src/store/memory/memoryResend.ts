@@ -27,6 +27,7 @@ export class MemoryResend {
     const { type, idempotencyKey, parentTaskId } = row.created
     const parent = parentTaskId === undefined ? undefined : this.rows.get(parentTaskId)
     this.retention.forget(row)
+    this.rows.blobs.resume(row)
     this.rows.settle(row, at, () => resendRow(row, fromScratch, at))
     if (parent !== undefined) parent.openChildren++
     if (idempotencyKey !== undefined) this.keys.keep(type, idempotencyKey, id, at)

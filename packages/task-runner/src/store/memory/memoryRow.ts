@@ -5,6 +5,7 @@ import type { TaskRetentionPolicy } from '../../task/taskRetentionPolicy.js'
 import type { TaskStatus } from '../../task/taskStatus.js'
 import type { CreateTask } from '../createTask.js'
 import type { RecordedStep } from '../recordStep.js'
+import type { MemoryBlobRecord } from './memoryBlobs.js'
 
 /** A row as memory keeps it: what came as JSON text stays text, times are epoch milliseconds. */
 export interface MemoryRow {
@@ -40,4 +41,6 @@ export interface MemoryRow {
   resumeToken: string | undefined
   open: Set<string>
   readonly steps: Map<string, RecordedStep>
+  blobs: MemoryBlobRecord | undefined
+  blobsSweptAt: number | undefined
 }

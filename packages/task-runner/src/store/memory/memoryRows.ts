@@ -1,4 +1,5 @@
 import { DueQueue } from '../../collections/dueQueue.js'
+import { MemoryBlobs } from './memoryBlobs.js'
 import { MemoryDeadLetters } from './memoryDeadLetters.js'
 import type { MemoryRow } from './memoryRow.js'
 import { deadlineOf } from './memoryTransitions.js'
@@ -12,6 +13,7 @@ export class MemoryRows {
   /** Pending rows by the time that they have to have begun by. */
   readonly #deadlines = new DueQueue<string, MemoryRow>()
 
+  readonly blobs = new MemoryBlobs()
   readonly deadLetters = new MemoryDeadLetters((taskId) => this.#rows.get(taskId))
 
   get(taskId: string): MemoryRow | undefined {
@@ -19,8 +21,9 @@ export class MemoryRows {
   }
 
   add(row: MemoryRow): void {
-    const { id } = row.created
+    const { id, consumedBlobs = [] } = row.created
     this.#rows.set(id, row)
+    for (const blob of consumedBlobs) this.blobs.add(row, { use: 'consumed', blob })
     if (row.status === 'pending') this.#wait(row, row.submittedAt)
   }
 
@@ -30,6 +33,7 @@ export class MemoryRows {
     this.#unqueuedSince.delete(id)
     this.#leases.delete(id)
     this.#deadlines.delete(id)
+    this.blobs.rowGone(row)
     if (row.status === 'failed') this.deadLetters.delete(row)
   }
 

@@ -6,8 +6,10 @@ import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
 import type { CancelResult, CancelTask } from '../cancelTask.js'
 import type { CreateResult, CreateTask } from '../createTask.js'
+import type { DueBlobsPage, SettleBlobs, TakeDueBlobs } from '../dueBlobs.js'
 import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
 import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
+import type { RecordBlob, RecordBlobResult } from '../recordBlob.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
 import type { OrphanedFamily } from '../orphanedFamily.js'
 import type { RemovedRows } from '../removedRows.js'
@@ -181,6 +183,18 @@ export class MemoryTaskStore implements TaskStore {
 
   public readSteps(taskId: string): Promise<RecordedStep[]> {
     return this.#step(() => this.#tree.steps(taskId))
+  }
+
+  public recordBlob(input: RecordBlob): Promise<RecordBlobResult> {
+    return this.#step(() => this.#tree.recordBlob(input, this.#now()))
+  }
+
+  public takeDueBlobs(query: TakeDueBlobs): Promise<DueBlobsPage> {
+    return this.#step(() => this.#rows.blobs.take(query, this.#now()))
+  }
+
+  public settleBlobs(input: SettleBlobs): Promise<void> {
+    return this.#step(() => this.#rows.blobs.settle(input, this.#rows.get(input.taskId), this.#now()))
   }
 
   public markEnqueued(taskId: string, attempts: number): Promise<void> {

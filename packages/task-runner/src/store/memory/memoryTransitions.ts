@@ -35,6 +35,8 @@ export const newRow = (input: CreateTask, now: number): MemoryRow => ({
   resumeToken: undefined,
   open: new Set(),
   steps: new Map(),
+  blobs: undefined,
+  blobsSweptAt: undefined,
 })
 
 /** Appends to the history of a row, of which the newest part is kept. */
@@ -100,6 +102,7 @@ export const resendRow = (row: MemoryRow, fromScratch: boolean, now: number): vo
   row.error = undefined
   row.progress = undefined
   row.terminalAt = undefined
+  row.blobsSweptAt = undefined
   row.startBefore = undefined
   if (fromScratch) row.steps.clear()
   const { deadReason: reason, attempts } = row

@@ -1,6 +1,7 @@
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { CreateTask } from '../createTask.js'
 import type { ParentUpdate } from '../parentUpdate.js'
+import type { RecordBlob, RecordBlobResult } from '../recordBlob.js'
 import type { RecordedStep, RecordStep, RecordStepResult } from '../recordStep.js'
 import type { SpawnChild, SpawnResult } from '../spawnChild.js'
 import type { MemoryOrphans } from './memoryOrphans.js'
@@ -65,6 +66,11 @@ export class MemoryTree {
     return { kind: 'recorded', at }
   }
 
+  recordBlob({ taskId, attempt, ...used }: RecordBlob, at: number): RecordBlobResult {
+    const row = this.#fenced(taskId, attempt)
+    return row === undefined ? { kind: 'lost' } : this.rows.blobs.record(row, used, at)
+  }
+
   steps(taskId: string): RecordedStep[] {
     return [...(this.rows.get(taskId)?.steps.values() ?? [])].map((step) => ({ ...step }))
   }
@@ -75,6 +81,7 @@ export class MemoryTree {
     const told = this.#tellParent(row, at)
     this.retention.keepFamily(row)
     this.orphans.mark(row, at)
+    this.rows.blobs.end(row, at)
     return this.retention.keep(row, at, mayRemove) ? { ...told, removed: true } : told
   }
 

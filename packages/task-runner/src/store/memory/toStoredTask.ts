@@ -1,9 +1,15 @@
+import type { BlobRef } from '@furystack/blob-store'
+
 import { Task } from '../../task/task.js'
+import type { BlobUse } from '../recordBlob.js'
 import type { StoredTask } from '../storedTask.js'
 import type { MemoryRow } from './memoryRow.js'
 
 const iso = (time: number): string => new Date(time).toISOString()
 const parse = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json))
+
+const blobsOf = ({ blobs }: MemoryRow, use: BlobUse): BlobRef[] =>
+  [...(blobs?.used.values() ?? [])].filter((used) => used.use === use).map(({ blob }) => ({ ...blob }))
 
 /** A copy of a row that shares nothing with it. */
 export const toStoredTask = (row: MemoryRow): StoredTask => {
@@ -29,8 +35,8 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   if (created.idempotencyKey !== undefined) task.idempotencyKey = created.idempotencyKey
   task.attempts = row.attempts.map(({ error, ...attempt }) => (error ? { ...attempt, error: { ...error } } : attempt))
   task.events = row.events.map((event) => ({ ...event }))
-  task.producedBlobs = []
-  task.consumedBlobs = []
+  task.producedBlobs = blobsOf(row, 'produced')
+  task.consumedBlobs = blobsOf(row, 'consumed')
   task.retentionPolicy = { ...row.retentionPolicy }
   task.tags = [...created.tags]
   if (row.leaseUntil !== undefined) task.visibilityDeadline = iso(row.leaseUntil)
@@ -39,6 +45,7 @@ export const toStoredTask = (row: MemoryRow): StoredTask => {
   if (last !== undefined && row.status !== 'pending') task.workerId = last.workerId
   if (row.resumeToken !== undefined) task.resumeToken = row.resumeToken
   if (row.terminalAt !== undefined) task.terminalAt = iso(row.terminalAt)
+  if (row.blobsSweptAt !== undefined) task.blobsSweptAt = iso(row.blobsSweptAt)
   return {
     task,
     failures: row.failures,
