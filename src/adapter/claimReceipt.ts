@@ -40,16 +40,17 @@ export class ClaimReceipt implements ClaimLease {
 
   toClaimedTask(): ClaimedTask {
     const { taskId, lane, deliveryCount, visibilityTimeoutMs, begun } = this.claim
-    return {
+    const redelivered = deliveryCount > 1
+    const claimed = {
       taskId,
       type: lane.type,
       receipt: this,
       deliveryCount,
-      redelivered: deliveryCount > 1,
+      redelivered,
       visibilityTimeoutMs,
       lease: this,
-      ...(begun && { begun }),
     }
+    return begun ? Object.assign(claimed, { begun }) : claimed
   }
 }
 

@@ -65,12 +65,11 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
   }
   const untilDrained =
     (source: ClaimSource): ClaimSource =>
-    (demand) =>
-      defer(() => {
-        if (!subscription.shouldDrain()) return source(demand)
-        stop()
-        return EMPTY
-      })
+    (demand) => {
+      if (!subscription.shouldDrain()) return source(demand)
+      stop()
+      return EMPTY
+    }
 
   const work = runClaim({
     port,

@@ -76,6 +76,10 @@ export function fillSlots<Outcome>(
     let isAsked = false
     let isPlacing = false
 
+    const fail = (reason: unknown): void => {
+      out.error(reason)
+    }
+
     out.add(() => {
       left$.next()
       pending.unsubscribe()
@@ -184,24 +188,10 @@ export function fillSlots<Outcome>(
 
     /** Inner subscriptions end with the outer one and leave it when they end; what throws errors the lane. */
     const tie = <T>(cold: () => Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
-      const subscription = new Subscription()
-      const error = (reason: unknown): void => {
-        out.error(reason)
-      }
-      out.add(subscription)
       try {
-        subscription.add(
-          cold().subscribe({
-            next,
-            error,
-            complete: () => {
-              out.remove(subscription)
-              end()
-            },
-          }),
-        )
+        out.add(cold().subscribe({ next, error: fail, complete: end }))
       } catch (reason: unknown) {
-        error(reason)
+        fail(reason)
       }
     }
 

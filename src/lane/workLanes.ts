@@ -88,7 +88,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const untilStopped =
       (source: ClaimSource): ClaimSource =>
       (demand) =>
-        defer(() => (isStopped ? EMPTY : source(demand)))
+        isStopped ? EMPTY : source(demand)
 
     const lanes = (): readonly LaneReading[] => book.lanes()
     const sweep = sweepStale(port, { workerId, lanes, scheduler, report })
@@ -105,7 +105,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       }),
       takeUntil(stopped$),
     )
-    const source = sweepThenRead(sweep.source, untilStopped(read))
+    const source = sweepThenRead(sweep.source, untilStopped(read), () => sweep.dueInMs() > 0)
     const shape = options.shape ?? ((unshaped: ClaimSource) => unshaped)
     const shaped = untilStopped(shape(source))
     const rest = { report, restMs: options.retryBackoffMs, stop$: stopped$, scheduler, random }

@@ -1,5 +1,5 @@
 import type { BegunTask, FinishResult } from '@furystack/task-runner'
-import { from, defer, map, type Observable, tap } from 'rxjs'
+import { map, Observable, tap } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { Connection } from '../connection/connection.js'
@@ -41,7 +41,19 @@ export interface RedisLanePortOptions {
  */
 export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
   const { commands, turns, reader, keys, group, idempotencyTtlSec } = options
-  const cold = <T>(command: () => Promise<T>): Observable<T> => defer(() => from(command()))
+  // `from(promise)` with `defer` around it, in one: each claim goes through here.
+  const cold = <T>(command: () => Promise<T>): Observable<T> =>
+    new Observable((out) => {
+      command().then(
+        (reply) => {
+          out.next(reply)
+          out.complete()
+        },
+        (error: unknown) => {
+          out.error(error)
+        },
+      )
+    })
   /** Whether a token was taken that a reader before this one may have left for the next. */
   let heardBell = false
   const read = async (request: ReadRequest): Promise<ReadReply> => {

@@ -96,8 +96,9 @@ const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: 
   const [, , entryId, deliveryCount, taskId, word] = wire
   const { lane, visibilityTimeoutMs, cap } = reading
   const isCapped = cap !== undefined
-  const claim = { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
-  return word === '' ? claim : { ...claim, begun: begunOf(wire, lane, now) }
+  if (word === '') return { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
+  const begun = begunOf(wire, lane, now)
+  return { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped, begun }
 }
 
 const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {

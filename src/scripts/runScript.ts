@@ -35,11 +35,11 @@ export const runScript = async (
   keys: readonly string[],
   args: readonly string[],
 ): Promise<unknown> => {
-  const tail = [String(keys.length), ...keys, ...args]
+  const command = ['EVALSHA', script.sha, String(keys.length), ...keys, ...args]
   try {
-    return await connection.send(script.name, ['EVALSHA', script.sha, ...tail])
+    return await connection.send(script.name, command)
   } catch (error) {
     if (!(error instanceof RedisRefusedError && error.reply === 'NOSCRIPT')) throw error
-    return connection.send(script.name, ['EVAL', script.source, ...tail])
+    return connection.send(script.name, ['EVAL', script.source, ...command.slice(2)])
   }
 }

@@ -15,16 +15,25 @@ import type { LanePort } from '../port/lanePort.js'
  * Unsubscribe: the operation goes on, because its claims are ours once Redis has answered.
  *
  * @param report told of what was handed back, or could not be: then the claims are recovered when their visibility ends
+ * @param onReply given the reply before its claims are delivered
  */
-export function deliverClaims(
+export function deliverClaims<Reply extends { readonly claims: readonly Claim[] }>(
   port: LanePort,
-  reply$: Observable<{ readonly claims: readonly Claim[] }>,
+  reply$: Observable<Reply>,
   report?: Report,
+  onReply?: (reply: Reply) => void,
 ): Observable<Claim> {
   return new Observable((out) => {
     // Deliberately not tied to `out`: see above.
     reply$.subscribe({
-      next: ({ claims }) => {
+      next: (reply) => {
+        try {
+          onReply?.(reply)
+        } catch (error: unknown) {
+          out.error(error)
+          return
+        }
+        const { claims } = reply
         const undelivered: Claim[] = []
         for (const claim of claims) {
           if (out.closed) undelivered.push(claim)

@@ -1,4 +1,4 @@
-import { defer, tap } from 'rxjs'
+import { defer } from 'rxjs'
 
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, ReadReply } from '../port/lanePort.js'
@@ -33,17 +33,17 @@ export interface ReadNewOptions {
 export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   const { workerId, lanes, onReply, report } = options
   let turn = 0
+  const tell = (reply: ReadReply): void => {
+    onReply?.(reply)
+    if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
+    reportSetAside(reply, report)
+  }
   return (slots) =>
     deliverClaims(
       port,
-      defer(() => port.read({ workerId, slots, lanes: rotated(lanes(), turn++) })).pipe(
-        tap((reply) => {
-          onReply?.(reply)
-          if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
-          reportSetAside(reply, report)
-        }),
-      ),
+      defer(() => port.read({ workerId, slots, lanes: rotated(lanes(), turn++) })),
       report,
+      tell,
     )
 }
 

@@ -39,13 +39,11 @@ export interface RestOnErrorOptions {
 export function restOnError(source: ClaimSource, options: RestOnErrorOptions): ClaimSource {
   const { report, restMs, stop$ = NEVER, scheduler = asyncScheduler, random } = options
   let failures = 0
+  const forget = (): void => {
+    failures = 0
+  }
   return (demand) =>
-    defer(() => source(demand)).pipe(
-      tap({
-        complete: () => {
-          failures = 0
-        },
-      }),
+    defer(() => (failures === 0 ? source(demand) : source(demand).pipe(tap({ complete: forget })))).pipe(
       catchError((error: unknown) => {
         const rest = backOffMs(restMs, failures++, random)
         report({ kind: 'brokerError', activity: 'claim', error, restMs: rest })

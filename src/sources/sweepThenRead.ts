@@ -9,12 +9,15 @@ import type { ClaimSource } from './claimSource.js'
  *     read, asked for slots 1 and 2        --(bc|)
  *     emits             --a----(bc|)
  *
+ * @param isEarly whether the first has nothing to do yet, so that only the second is asked; asked at each subscription
+ *
  * @example
- * const claims = sweepThenRead(sweep.source, readNew(port, options))
+ * const claims = sweepThenRead(sweep.source, readNew(port, options), () => sweep.dueInMs() > 0)
  */
-export function sweepThenRead(sweep: ClaimSource, read: ClaimSource): ClaimSource {
+export function sweepThenRead(sweep: ClaimSource, read: ClaimSource, isEarly = (): boolean => false): ClaimSource {
   return (demand) =>
     defer(() => {
+      if (isEarly()) return read(demand)
       const taken = new Set<string>()
       return concat(
         sweep(demand).pipe(tap((claim) => taken.add(claim.slot))),

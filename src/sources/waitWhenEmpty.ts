@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, ignoreElements, type Observable, tap } from 'rxjs'
+import { concat, defer, ignoreElements, Observable } from 'rxjs'
 
 import type { ClaimSource } from './claimSource.js'
 
@@ -17,22 +17,28 @@ import type { ClaimSource } from './claimSource.js'
  */
 export function waitWhenEmpty(source: ClaimSource, wait$: Observable<unknown>): ClaimSource {
   return (demand) =>
-    defer(() => {
+    new Observable((out) => {
       let isEmpty = true
-      return concat(
-        source(demand).pipe(
-          tap(() => {
-            isEmpty = false
-          }),
-        ),
-        defer(() =>
-          isEmpty
-            ? concat(
-                wait$.pipe(ignoreElements()),
-                defer(() => source(demand)),
-              )
-            : EMPTY,
-        ),
-      )
+      return source(demand).subscribe({
+        next: (claim) => {
+          isEmpty = false
+          out.next(claim)
+        },
+        error: (error: unknown) => {
+          out.error(error)
+        },
+        complete: () => {
+          if (!isEmpty) {
+            out.complete()
+            return
+          }
+          const waitThenAsk$ = concat(
+            wait$.pipe(ignoreElements()),
+            defer(() => source(demand)),
+          )
+          // eslint-disable-next-line rxjs-x/no-nested-subscribe -- a `concat` around it all would be made for each claim
+          waitThenAsk$.subscribe(out)
+        },
+      })
     })
 }

@@ -4,6 +4,7 @@ import type { BusMessage } from './busMessage.js'
 import type { BusMessageHandler } from './busMessageHandler.js'
 import { BusReporter } from './busReporter.js'
 import { callGuarded } from './callGuarded.js'
+import type { CrossNodeBusErrorPhase } from './crossNodeBusErrorPhase.js'
 import type { CrossNodeBus } from './crossNodeBus.js'
 import type { CrossNodeBusCapabilities } from './crossNodeBusCapabilities.js'
 import { inProcessCapabilities } from './inProcessCapabilities.js'
@@ -60,11 +61,17 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
   // eslint-disable-next-line @typescript-eslint/require-await -- see above
   async publish(topic: string, payload: unknown): Promise<void> {
     this.#assertUsable()
-    const wireTopic = this.#reporter.watch(topic, 'publish', () => wireTopicOf(this.#prefix, topic))
-    const message = this.#reporter.watch(topic, 'serialize', () => RetainedMessage.of(this.nodeId, payload))
-    this.#reporter.watch(topic, 'publish', () =>
-      this.#broker.accept(wireTopic, message, this.#reporter.hooksOf(topic, message)),
-    )
+    let phase: CrossNodeBusErrorPhase = 'publish'
+    try {
+      const wireTopic = wireTopicOf(this.#prefix, topic)
+      phase = 'serialize'
+      const message = RetainedMessage.of(this.nodeId, payload)
+      phase = 'publish'
+      this.#broker.accept(wireTopic, message, this.#reporter.hooksOf(topic, message))
+    } catch (error) {
+      this.#reporter.rejected(topic, phase, error)
+      throw error
+    }
   }
 
   subscribe(topic: string, handler: BusMessageHandler): Disposable {

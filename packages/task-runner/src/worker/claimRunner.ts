@@ -58,10 +58,13 @@ export class ClaimRunner implements Disposable {
       return this.#ending.end(run, task, { kind: 'released', delayMs: TROUBLE_PAUSE_MS })
     }
     const context = new RunContext(this.parts, this.#heartbeats, run, task.payload)
-    let end = await run.runHandler(() => handler.handler(context, task.payload) as unknown, {
-      onValue: (value) => this.#reportValue(run, context, value),
-      onTeardownError: (error) => this.parts.report('handler', error),
-    })
+    let end = await run.runHandler(
+      () => handler.handler(context, task.payload) as unknown,
+      () => ({
+        onValue: (value) => this.#reportValue(run, context, value),
+        onTeardownError: (error) => this.parts.report('handler', error),
+      }),
+    )
     this.#closeRun(run)
     if (run.blobs !== undefined) end = await run.blobs.close(end)
     if (run.steps !== undefined) end = await run.steps.close(end)

@@ -1,4 +1,4 @@
-import { isObservable } from 'rxjs'
+import { isObservable, type Observable } from 'rxjs'
 
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 import type { BegunTask } from '../store/begunTask.js'
@@ -93,18 +93,25 @@ export class Run {
     return this.#controller.signal
   }
 
-  /** Calls the handler, whose end is answered; it never rejects. */
-  runHandler(call: () => unknown, observer: RunObserver): Promise<RunEnd> {
+  /** Calls the handler, whose end is answered; it never rejects. `observe` is called if the handler gives an Observable. */
+  runHandler(call: () => unknown, observe: () => RunObserver): Promise<RunEnd> {
     return new Promise((resolve) => {
       this.#end = resolve
       const onThrow = (error: unknown): void => resolve({ kind: 'threw', error })
+      const onValue = (value: unknown): void => {
+        // What a result does when it is looked at is the handler's doing too.
+        try {
+          if (isObservable(value)) this.#observe(value, observe())
+          else resolve({ kind: 'returned', value })
+        } catch (error) {
+          onThrow(error)
+        }
+      }
       try {
         const result = call()
-        if (!isPromiseLike(result)) return this.#take(result, observer)
+        if (!isPromiseLike(result)) onValue(result)
         // Another kind of promise may do anything in its own `then`.
-        const promise = result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)
-        // What a result does when it is looked at is the handler's doing too.
-        promise.then((value) => this.#take(value, observer)).catch(onThrow)
+        else (result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)).then(onValue, onThrow)
       } catch (error) {
         onThrow(error)
       }
@@ -154,10 +161,9 @@ export class Run {
 
   readonly onBrokerLost = (): void => this.lose('broker')
 
-  #take(value: unknown, observer: RunObserver): void {
-    if (!isObservable(value)) return this.#end?.({ kind: 'returned', value })
+  #observe(values$: Observable<unknown>, observer: RunObserver): void {
     if (this.stop !== undefined) return this.abandon()
-    observeHandler(value, {
+    observeHandler(values$, {
       onSubscribe: (subscription) => {
         this.#leave = () => {
           try {
