@@ -7,15 +7,20 @@ import { resolveQueueOptions } from './redisQueueOptions.js'
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from './redisTaskRunner.js'
 
 /**
- * The factory of a task runner on Redis, disposed with its injector. A blob store has to be bound; bus and telemetry have
- * defaults; rows live in the same Redis unless a `TaskStore` is bound.
+ * The factory of a task runner on Redis, disposed with its injector. A blob store and a bus have to be bound that other
+ * nodes reach, unless `capabilityCheck` is `'off'`; telemetry has a default; rows live in the same Redis unless a
+ * `TaskStore` is bound.
  *
  * @throws {InvalidOptionError} at the call for an option out of its range; when the token is resolved for a client that
  * is not connected
  *
  * @example
- * injector.bind(BlobStore, defineFileSystemBlobStore({ rootDirectory: '/var/blobs' }))
- * injector.bind(TaskRunner, defineRedisTaskRunner({ client, serviceName: 'svc-a', topicPrefix: 'svc-a/' }))
+ * import { BlobStore } from '@furystack/blob-store'
+ * import { defineFileSystemBlobStore } from '@furystack/filesystem-blob-store'
+ * injector.bind(BlobStore, defineFileSystemBlobStore({ root: '/var/blobs', secret: process.env.BLOB_SECRET ?? '' }))
+ * const names = { client, serviceName: 'svc-a', topicPrefix: 'svc-a/' }
+ * injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter(names))
+ * injector.bind(TaskRunner, defineRedisTaskRunner(names))
  * const runner = injector.get(TaskRunner)
  */
 export const defineRedisTaskRunner = (options: RedisTaskRunnerOptions): ServiceFactory<TaskRunner> => {

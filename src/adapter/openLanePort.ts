@@ -5,7 +5,12 @@ import { Turns } from '../redis/turns.js'
 import { connector } from './connector.js'
 import { checkUsable, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 
-/** The options of the queue that concern the port. */
+/**
+ * The options of the queue that concern the port.
+ *
+ * @example
+ * const options: OpenLanePortOptions = { client, topicPrefix: 'svc-a/', commandDeadlineMs: 2_000 }
+ */
 export type OpenLanePortOptions = Pick<
   RedisQueueOptions,
   'client' | 'topicPrefix' | 'consumerGroup' | 'idempotencyTtlSec' | 'commandDeadlineMs' | 'scheduler'

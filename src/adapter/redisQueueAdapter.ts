@@ -26,7 +26,14 @@ import { jointSteps } from './jointSteps.js'
 import { checkUsable, type RedisQueueOptions, resolveQueueOptions } from './redisQueueOptions.js'
 import { subscribeWorker } from './subscribeWorker.js'
 
-/** The transport over Redis Streams, for any core that keeps the {@link QueueAdapter} contract. */
+/**
+ * The transport over Redis Streams, for any core that keeps the {@link QueueAdapter} contract.
+ *
+ * @example
+ * const adapter: RedisQueueAdapter = redisQueueAdapter({ client, serviceName: 'svc-a' })
+ * adapter.events$.subscribe(({ kind }) => console.log(kind))
+ * await adapter[Symbol.asyncDispose]()
+ */
 export interface RedisQueueAdapter extends QueueAdapter, AsyncDisposable {
   /** What happens in the lanes. Hot: it tells what happens from the subscription on; nobody listening costs nothing. */
   readonly events$: Observable<LaneEvent>
@@ -34,6 +41,7 @@ export interface RedisQueueAdapter extends QueueAdapter, AsyncDisposable {
   readonly deadLetters: DeadLetterBox
   /** Task rows in the same Redis. A core that is given this store takes row and entry in one step. */
   readonly store: TaskStore
+  /** Stops everything, waits until every open claim has been settled or handed back, and closes the connections. */
   [Symbol.asyncDispose](): Promise<void>
 }
 

@@ -4,7 +4,17 @@ import type { SchedulerLike } from 'rxjs'
 
 import { InvalidOptionError } from '../errors/invalidOptionError.js'
 
-/** How lanes on Redis behave. Durations are milliseconds unless the name says otherwise. */
+/**
+ * How lanes on Redis behave. Durations are milliseconds unless the name says otherwise.
+ *
+ * @example
+ * const options: RedisQueueOptions = {
+ *   client,
+ *   serviceName: 'svc-a',
+ *   topicPrefix: 'svc-a/',
+ *   concurrencyLimits: { 'send-mail': 10 },
+ * }
+ */
 export interface RedisQueueOptions {
   /**
    * A connected client of `redis` 5 or 6, made by `createClient`, `createClientPool`, `createSentinel` or `createCluster`.

@@ -10,10 +10,20 @@ import type { LaneEvent } from '../events/laneEvent.js'
 import { type RedisQueueAdapter, redisQueueAdapter } from './redisQueueAdapter.js'
 import type { RedisQueueOptions } from './redisQueueOptions.js'
 
-/** Options of the lanes, and of the runner core. */
+/**
+ * Options of the lanes, and of the runner core.
+ *
+ * @example
+ * const options: RedisTaskRunnerOptions = { client, serviceName: 'svc-a', visibilityTimeoutMs: 30_000, drainTimeoutMs: 5_000 }
+ */
 export type RedisTaskRunnerOptions = RedisQueueOptions & TaskRunnerCoreOptions
 
-/** What a {@link RedisTaskRunner} works with. */
+/**
+ * What a {@link RedisTaskRunner} works with.
+ *
+ * @example
+ * const deps: RedisTaskRunnerDeps = { injector, bus, blobStore, telemetry, store: new MemoryTaskStore() }
+ */
 export interface RedisTaskRunnerDeps extends Omit<TaskRunnerCoreDeps, 'queueAdapter' | 'store'> {
   /** Where rows live. @default the same Redis, so that each step of a task is one atomic step */
   readonly store?: TaskStore | undefined
@@ -48,11 +58,13 @@ export class RedisTaskRunner extends TaskRunnerCore {
     this.events$ = queueAdapter.events$
   }
 
+  /** Fires the signals of what runs, and stops everything at once. */
   override [Symbol.dispose](): void {
     super[Symbol.dispose]()
     this.adapter[Symbol.dispose]()
   }
 
+  /** The same, and resolves when claims are settled or handed back and the connections are closed. */
   override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]()
     await this.adapter[Symbol.asyncDispose]()

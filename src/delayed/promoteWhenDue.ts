@@ -21,8 +21,14 @@ import type { LanePort, PromoteReply } from '../port/lanePort.js'
 import { backOffMs } from '../sources/backOffMs.js'
 import { reportSetAside } from '../sources/reportSetAside.js'
 
-/** How {@link promoteWhenDue} ticks. */
+/**
+ * How {@link promoteWhenDue} ticks.
+ *
+ * @example
+ * const options: PromoteWhenDueOptions = { promoterId: 'w', intervalMs: 250, report }
+ */
 export interface PromoteWhenDueOptions {
+  /** Who asks for the role; unique in the fleet. */
   readonly promoterId: string
   /** How often to look when nothing is known to be due sooner, in milliseconds. */
   readonly intervalMs: number
@@ -30,8 +36,11 @@ export interface PromoteWhenDueOptions {
   readonly batch?: number
   /** Look now: a bell told of a new earliest entry. */
   readonly poke$?: Observable<unknown>
+  /** Told of what was promoted, and of faults. */
   readonly report: Report
+  /** Where the pauses come from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
+  /** From 0 up to 1, so that a fleet does not look in step. @default Math.random */
   readonly random?: () => number
 }
 

@@ -10,7 +10,10 @@ export class AdapterDisposedError extends LaneError {
   readonly code = 'disposed'
   readonly effect = 'excluded'
 
-  constructor(readonly operation: string) {
+  constructor(
+    /** What was asked for. */
+    readonly operation: string,
+  ) {
     super(`${operation}: the adapter has been disposed`)
   }
 }

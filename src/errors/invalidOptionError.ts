@@ -14,9 +14,11 @@ export class InvalidOptionError extends LaneError {
   readonly effect = 'excluded'
 
   constructor(
+    /** The name of the option. */
     readonly option: string,
     /** What was given; of what may hold a password, only its kind. */
     readonly value: unknown,
+    /** What it has to be. */
     readonly allowed: string,
   ) {
     super(`${printable(option)}: ${describe(value)} is not ${allowed}`)

@@ -9,12 +9,14 @@
  * try {
  *   await runner.submit({ type: 'mail', payload: {}, handlerVersion: 1 })
  * } catch (error) {
- *   if (error instanceof LaneError && error.effect === 'excluded') tryAgainLater()
+ *   if (error instanceof LaneError && error.effect === 'excluded') console.warn('try again later')
  *   else throw error
  * }
  */
 export abstract class LaneError extends Error {
+  /** Names the kind of error, for programs to branch on. */
   abstract readonly code: string
+  /** What became of the operation on the server: `'excluded'`, it did not happen and will not; `'unknown'`, it may have. */
   abstract readonly effect: 'excluded' | 'unknown'
 
   constructor(message: string, options?: ErrorOptions) {

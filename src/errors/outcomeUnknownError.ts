@@ -12,6 +12,7 @@ export class OutcomeUnknownError extends LaneError {
   readonly effect = 'unknown'
 
   constructor(
+    /** What was asked for. */
     readonly operation: string,
     options?: ErrorOptions,
   ) {

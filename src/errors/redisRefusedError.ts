@@ -17,7 +17,7 @@ const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN)\b/
  * `unknown` where a script was refused in its midst.
  *
  * @example
- * if (error instanceof RedisRefusedError && error.reply === 'OOM') shedLoad()
+ * const isFull = (error: unknown): boolean => error instanceof RedisRefusedError && error.reply === 'OOM'
  */
 export class RedisRefusedError extends LaneError {
   readonly code = 'redis-refused'
@@ -28,6 +28,7 @@ export class RedisRefusedError extends LaneError {
   readonly isTransient: boolean
 
   constructor(
+    /** What was asked for. */
     readonly operation: string,
     serverMessage: string,
     options?: ErrorOptions,

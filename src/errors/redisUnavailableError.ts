@@ -12,7 +12,9 @@ export class RedisUnavailableError extends LaneError {
   readonly effect = 'excluded'
 
   constructor(
+    /** What was asked for. */
     readonly operation: string,
+    /** For how long it waited for a connection, in milliseconds. */
     readonly waitedMs: number,
     options?: ErrorOptions,
   ) {

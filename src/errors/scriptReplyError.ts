@@ -13,6 +13,7 @@ export class ScriptReplyError extends LaneError {
   readonly effect = 'unknown'
 
   constructor(
+    /** The script that answered. */
     readonly operation: string,
     reply: unknown,
   ) {

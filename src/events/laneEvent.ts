@@ -19,6 +19,9 @@ import type { Settlement } from '../port/lanePort.js'
  * - `brokerError`: Redis could not be reached, or refused; `restMs` tells how long this activity pauses.
  * - `connectionLost`, `recovered`: once an incident.
  * - `evictionPossible`: the server may remove keys when its memory is full, and a removed key is a lost task; told once.
+ *
+ * @example
+ * const isTrouble = ({ kind }: LaneEvent): boolean => kind === 'brokerError' || kind === 'connectionLost'
  */
 export type LaneEvent =
   | { readonly kind: 'claimed' | 'reclaimed'; readonly claim: Claim }
@@ -36,5 +39,12 @@ export type LaneEvent =
   | { readonly kind: 'recovered'; readonly connection: string }
   | { readonly kind: 'evictionPossible'; readonly policy: string }
 
-/** Where events go. */
+/**
+ * Where events go.
+ *
+ * @example
+ * const report: Report = (event) => {
+ *   if (event.kind === 'settled') console.log(event.claim.taskId)
+ * }
+ */
 export type Report = (event: LaneEvent) => void

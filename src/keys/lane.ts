@@ -3,9 +3,14 @@ import { InvalidArgumentError } from '@furystack/task-runner'
 /**
  * A lane: the queue of one type and handler version, and of one set of tags. Untagged tasks and each set of tags have a
  * lane of their own, because a stream cannot be filtered.
+ *
+ * @example
+ * const { name, tags }: Lane = lane('render', 2, ['gpu', 'eu']) // 'render:v2:tags=eu,gpu', ['eu', 'gpu']
  */
 export interface Lane {
+  /** The type of its tasks. */
   readonly type: string
+  /** The version of the handler that they ask for. */
   readonly handlerVersion: number
   /** Sorted, without repetition. */
   readonly tags: readonly string[]

@@ -13,7 +13,12 @@ import type { Claim } from '../claim/claim.js'
 import type { ClaimSource } from '../sources/claimSource.js'
 import type { Report } from '../events/laneEvent.js'
 
-/** How {@link fillSlots} behaves. */
+/**
+ * How {@link fillSlots} behaves.
+ *
+ * @example
+ * const options: FillSlotsOptions = { slots: ['w-slot-0', 'w-slot-1'], stop$, emptyPauseMs: 50 }
+ */
 export interface FillSlotsOptions {
   /** Consumer names of the slots; as many claims are worked on at once as there are. */
   readonly slots: readonly string[]
@@ -27,7 +32,9 @@ export interface FillSlotsOptions {
   readonly ahead?: ClaimSource | undefined
   /** The least time from one asking that brought nothing to the next, in milliseconds. @default 10 */
   readonly emptyPauseMs?: number
+  /** Where the pauses come from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
+  /** Told of claims beyond the demand. @default nobody */
   readonly report?: Report
 }
 

@@ -33,20 +33,36 @@ import { fillSlots } from './fillSlots.js'
 import type { LaneBook } from './laneBook.js'
 import type { Report } from '../events/laneEvent.js'
 
-/** What {@link workLanes} is made of. */
+/**
+ * What {@link workLanes} is made of.
+ *
+ * @example
+ * const slowly: WorkLanesOptions<void>['shape'] = (source) => (slots) => source(slots.slice(0, 1)) // one claim at a time
+ */
 export interface WorkLanesOptions<Outcome> {
+  /** A port of its own, because it waits on it. */
   readonly port: LanePort
+  /** Unique in the fleet. */
   readonly workerId: string
+  /** Consumer names; as many claims are worked on at once as there are. */
   readonly slots: readonly string[]
+  /** The lanes to read. */
   readonly book: LaneBook
+  /** Runs one claim and settles it. Must not error: a fault is a value too. */
   readonly work: (claim: Claim) => Observable<Outcome>
   /** Stop asking; what runs goes on to its end. */
   readonly stop$: Observable<unknown>
+  /** Told of what happens in the lanes. */
   readonly report: Report
+  /** How long one wait for a bell lasts, in milliseconds. */
   readonly blockMs: number
+  /** How often to look for due tasks when none is known to be due sooner, in milliseconds. */
   readonly schedulerIntervalMs: number
+  /** The first rest after a fault, in milliseconds; it doubles with each in a row. */
   readonly retryBackoffMs: number
+  /** Where time comes from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
+  /** From 0 up to 1, for what must not happen in step. @default Math.random */
   readonly random?: () => number
   /** Put around the default source, to pause or limit it, say. */
   readonly shape?: (source: ClaimSource) => ClaimSource
@@ -67,8 +83,8 @@ export interface WorkLanesOptions<Outcome> {
  * Errors: never for trouble with Redis.  Unsubscribe: cuts everything; claims on their way are handed back.
  *
  * @example
- * workLanes({ port, workerId: 'w', slots: ['w-slot-0'], book, work, report, blockMs: 200, schedulerIntervalMs: 250,
- *   retryBackoffMs: 250 }).subscribe()
+ * const times = { blockMs: 200, schedulerIntervalMs: 250, retryBackoffMs: 250 }
+ * workLanes({ port, workerId: 'w', slots: ['w-slot-0'], book, work, stop$, report, ...times }).subscribe()
  */
 export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observable<Outcome> {
   const { port, workerId, slots, book, work, report, scheduler = asyncScheduler, random = Math.random } = options

@@ -4,8 +4,14 @@ import type { Observable } from 'rxjs'
 import type { Claim } from '../claim/claim.js'
 import type { Lane } from '../keys/lane.js'
 
-/** A lane as one worker reads it. */
+/**
+ * A lane as one worker reads it.
+ *
+ * @example
+ * const reading: LaneReading = { lane: lane('mail', 1), visibilityTimeoutMs: 60_000, cap: 10 }
+ */
 export interface LaneReading {
+  /** The lane. */
   readonly lane: Lane
   /** After how many idle milliseconds a claim of this lane may be taken over. */
   readonly visibilityTimeoutMs: number
@@ -15,24 +21,49 @@ export interface LaneReading {
   readonly maxDeliveries?: number
 }
 
-/** Asks for at most one entry for each of the slots, from the lanes in the order given, taking turns. */
+/**
+ * Asks for at most one entry for each of the slots, from the lanes in the order given, taking turns.
+ *
+ * @example
+ * const request: ReadRequest = { workerId: 'w', slots: ['w-slot-0', 'w-slot-1'], lanes }
+ * port.read(request).subscribe(({ claims }) => console.log(claims.length)) // 2 at most
+ */
 export interface ReadRequest {
+  /** Who reads. */
   readonly workerId: string
   /** Consumer names of free slots. */
   readonly slots: readonly string[]
+  /** Where to look, the first lane first. */
   readonly lanes: readonly LaneReading[]
 }
 
-/** An entry that was taken out of its lane, and lies in the dead letters now. */
+/**
+ * An entry that was taken out of its lane, and lies in the dead letters now.
+ *
+ * @example
+ * port.read({ workerId: 'w', slots: ['w-slot-0'], lanes }).subscribe(({ setAside = [] }) => {
+ *   setAside.forEach(({ lane: name, reason }: SetAside) => console.warn(name, reason))
+ * })
+ */
 export interface SetAside {
   /** Of the dead letter. */
   readonly id: string
   /** Name of the lane, or `scheduler`. */
   readonly lane: string
+  /** `unreadable`: it made no sense. `lost`: it was delivered as often as it may be. */
   readonly reason: 'unreadable' | 'lost'
 }
 
+/**
+ * What a read brought.
+ *
+ * @example
+ * port.read({ workerId: 'w', slots: ['w-slot-0'], lanes }).subscribe(({ claims, full }: ReadReply) => {
+ *   console.log(claims.length, 'claimed', full.length, 'at their cap')
+ * })
+ */
 export interface ReadReply {
+  /** What was claimed, at most one for each slot. */
   readonly claims: readonly Claim[]
   /** Lanes that were not read because their type is at its cap. */
   readonly full: readonly Lane[]
@@ -40,12 +71,28 @@ export interface ReadReply {
   readonly setAside?: readonly SetAside[]
 }
 
+/**
+ * Asks for at most one stale claim for each of the slots.
+ *
+ * @example
+ * const request: SweepRequest = { workerId: 'w', slots: ['w-slot-0'], lanes, positions: new Map([['mail:v1', '-']]) }
+ * port.sweep(request).subscribe()
+ */
 export interface SweepRequest extends ReadRequest {
   /** Where the last sweep stopped, by lane name. */
   readonly positions?: ReadonlyMap<string, string>
 }
 
+/**
+ * What a sweep brought, and when the next is worth it.
+ *
+ * @example
+ * port.sweep({ workerId: 'w', slots: ['w-slot-0'], lanes }).subscribe(({ nextStaleMs, positions }: SweepReply) => {
+ *   console.log(`sweep again in ${nextStaleMs} ms, from`, positions)
+ * })
+ */
 export interface SweepReply {
+  /** What was taken over, at most one for each slot. */
   readonly claims: readonly Claim[]
   /** Milliseconds until another of the entries that were looked at could become stale; 0 if some are, but found no slot. */
   readonly nextStaleMs: number
@@ -55,17 +102,37 @@ export interface SweepReply {
   readonly setAside?: readonly SetAside[]
 }
 
-/** What an idle worker waits for. */
+/**
+ * What an idle worker waits for.
+ *
+ * @example
+ * const request: ListenRequest = { lanes, schedule: true, blockMs: 200 }
+ * port.listen(request).subscribe((bell) => console.log(bell))
+ */
 export interface ListenRequest {
+  /** A bell of any of these ends the wait. */
   readonly lanes: readonly LaneReading[]
   /** Whether to be told of a new earliest entry in the schedule too. */
   readonly schedule: boolean
+  /** How long to wait at most, in milliseconds. */
   readonly blockMs: number
 }
 
-/** Something may be there: in a lane, under a cap, or at the head of the schedule. */
+/**
+ * Something may be there: in a lane, under a cap, or at the head of the schedule.
+ *
+ * @example
+ * const isForLanes = (bell: Bell): boolean => bell === 'lanes'
+ */
 export type Bell = 'lanes' | 'schedule'
 
+/**
+ * Asks for what is due to be moved from the schedule to its lanes.
+ *
+ * @example
+ * const request: PromoteRequest = { promoterId: 'w', roleMs: 1_000, limit: 250 }
+ * port.promote(request).subscribe()
+ */
 export interface PromoteRequest {
   /** Who asks. One at a time promotes; the others are told to wait. */
   readonly promoterId: string
@@ -77,9 +144,18 @@ export interface PromoteRequest {
   readonly takeOver?: boolean
 }
 
+/**
+ * What a look at the schedule came to.
+ *
+ * @example
+ * port.promote({ promoterId: 'w', roleMs: 1_000, limit: 250 }).subscribe((reply: PromoteReply) => {
+ *   if (reply.isPromoter) console.log(`${reply.moved} moved, the next in ${reply.nextDueMs ?? Infinity} ms`)
+ * })
+ */
 export interface PromoteReply {
   /** Whether the asker has the role. */
   readonly isPromoter: boolean
+  /** How many entries were moved. */
   readonly moved: number
   /** Milliseconds until the next entry is due (0: now); absent when nothing is parked, or somebody else promotes. */
   readonly nextDueMs?: number
@@ -89,26 +165,55 @@ export interface PromoteReply {
   readonly setAside?: readonly SetAside[]
 }
 
-/** Ends a delivery: for good, or by putting the task back, after `delayMs` or not before `notBefore` (epoch ms). */
+/**
+ * Ends a delivery: for good, or by putting the task back, after `delayMs` or not before `notBefore` (epoch ms).
+ *
+ * @example
+ * const again: Settlement = { kind: 'requeue', delayMs: 1_000 }
+ * port.settle(claim, again).subscribe()
+ */
 export type Settlement =
   { readonly kind: 'done' } | { readonly kind: 'requeue'; readonly delayMs?: number; readonly notBefore?: number }
 
-/** `lost`: the claim was no longer ours, and nothing was changed. */
+/**
+ * `lost`: the claim was no longer ours, and nothing was changed.
+ *
+ * @example
+ * port.settle(claim, { kind: 'done' }).subscribe((reply: SettleReply) => {
+ *   if (reply === 'lost') console.warn('somebody else has it')
+ * })
+ */
 export type SettleReply = 'settled' | 'lost'
 
+/**
+ * Takes the consumers of a worker that ends off their groups, and those that nobody owns any more.
+ *
+ * @example
+ * const request: RetireRequest = { workerId: 'w', slots: ['w-slot-0'], lanes: [lane('mail', 1)], goneMs: 180_000 }
+ * port.retire(request).subscribe()
+ */
 export interface RetireRequest {
   /** The worker that ends: its promoter's role is given back. */
   readonly workerId?: string
   /** Consumers to remove. */
   readonly slots: readonly string[]
+  /** The lanes whose groups the consumers are taken off. */
   readonly lanes: readonly Lane[]
   /** Consumers that have been idle for longer belong to nobody any more and go too; 0 spares them. */
   readonly goneMs: number
 }
 
-/** A task to be put into its lane, or parked until it is due. */
+/**
+ * A task to be put into its lane, or parked until it is due.
+ *
+ * @example
+ * const entry: Entry = { taskId: 'a', lane: lane('mail', 1), notBefore: Date.now() + 60_000 }
+ * port.enqueue(entry).subscribe()
+ */
 export interface Entry {
+  /** The task, whose row is elsewhere. */
   readonly taskId: string
+  /** Where its workers look for it. */
   readonly lane: Lane
   /** Epoch milliseconds. */
   readonly notBefore?: number
@@ -120,6 +225,10 @@ export interface Entry {
  *
  * There are two implementations: over node-redis, and `virtualLanePort` in virtual time for tests; both pass one
  * suite. A marble for an operation does as well.
+ *
+ * @example
+ * const read$ = port.read({ workerId: 'w', slots: ['w-slot-0'], lanes }) // nothing is sent before somebody subscribes
+ * read$.subscribe(({ claims }) => console.log(claims.length))
  */
 export interface LanePort {
   /** Reads new entries for free slots. */
@@ -136,6 +245,7 @@ export interface LanePort {
   extend(claims: readonly Claim[]): Observable<readonly boolean[]>
   /** Gives back claims that were never started, so that they run elsewhere at once; no attempt is counted. */
   handBack(claims: readonly Claim[]): Observable<void>
+  /** Puts a task into its lane, or parks it until it is due. */
   enqueue(entry: Entry): Observable<void>
   /** The lanes that have ever been written to. */
   knownLanes(): Observable<readonly Lane[]>

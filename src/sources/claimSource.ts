@@ -10,6 +10,7 @@ import type { Claim } from '../claim/claim.js'
  * Sources compose as functions: {@link sweepThenRead}, {@link waitWhenEmpty}, {@link restOnError}, {@link pausable}.
  *
  * @example
+ * import { ignoreElements, timer } from 'rxjs'
  * const onlyMornings: (source: ClaimSource) => ClaimSource = (source) => (demand) =>
  *   new Date().getHours() < 12 ? source(demand) : timer(60_000).pipe(ignoreElements())
  */

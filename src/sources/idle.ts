@@ -12,7 +12,12 @@ import {
 
 import type { Bell, LanePort, LaneReading } from '../port/lanePort.js'
 
-/** How {@link idle} waits. */
+/**
+ * How {@link idle} waits.
+ *
+ * @example
+ * const options: IdleOptions = { lanes: () => lanes, blockMs: 200, lookAgainMs: () => 1_000 }
+ */
 export interface IdleOptions {
   /** Asked before each listening. */
   readonly lanes: () => readonly LaneReading[]
@@ -22,6 +27,7 @@ export interface IdleOptions {
   readonly lookAgainMs: () => number
   /** Whether to listen for the schedule's bell too. @default never */
   readonly schedule?: () => boolean
+  /** Its clock. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
 }
 
@@ -36,7 +42,7 @@ export interface IdleOptions {
  * Errors: {@link LaneError}.  Unsubscribe: stops waiting; a bell that rings afterwards is rung again.
  *
  * @example
- * const wait$ = idle(port, { lanes, blockMs: 200, lookAgainMs: () => 1000 })
+ * const wait$ = idle(port, { lanes: () => lanes, blockMs: 200, lookAgainMs: () => 1000 })
  */
 export function idle(port: LanePort, options: IdleOptions): Observable<Bell> {
   const { lanes, blockMs, lookAgainMs, schedule = () => false, scheduler = asyncScheduler } = options

@@ -15,8 +15,9 @@ import type { ClaimSource } from './claimSource.js'
  * is claimed
  *
  * @example
+ * import { BehaviorSubject } from 'rxjs'
  * const isPaused$ = new BehaviorSubject(false)
- * const claims = pausable(readNew(port, options), isPaused$)
+ * const claims = pausable(readNew(port, { workerId: 'w', lanes: () => lanes }), isPaused$)
  */
 export function pausable(source: ClaimSource, isPaused$: Observable<boolean>): ClaimSource {
   return (demand) =>

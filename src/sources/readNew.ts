@@ -6,12 +6,20 @@ import type { ClaimSource } from './claimSource.js'
 import { reportSetAside } from './reportSetAside.js'
 import { deliverClaims } from './deliverClaims.js'
 
-/** How {@link readNew} reads. */
+/**
+ * How {@link readNew} reads.
+ *
+ * @example
+ * const options: ReadNewOptions = { workerId: 'w', lanes: () => lanes, report }
+ */
 export interface ReadNewOptions {
+  /** Who reads. */
   readonly workerId: string
   /** Asked before each read, because lanes come and go. */
   readonly lanes: () => readonly LaneReading[]
+  /** Called with each reply before its claims are emitted. */
   readonly onReply?: (reply: ReadReply) => void
+  /** Told of what was set aside. @default nobody */
   readonly report?: Report
 }
 

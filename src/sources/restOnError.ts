@@ -15,14 +15,22 @@ import type { Report } from '../events/laneEvent.js'
 import { backOffMs } from './backOffMs.js'
 import type { ClaimSource } from './claimSource.js'
 
-/** How {@link restOnError} rests. */
+/**
+ * How {@link restOnError} rests.
+ *
+ * @example
+ * const options: RestOnErrorOptions = { report, restMs: 250, stop$ }
+ */
 export interface RestOnErrorOptions {
+  /** Told of each fault, and of how long the rest is. */
   readonly report: Report
   /** The first rest, in milliseconds; it doubles with each failure in a row. */
   readonly restMs: number
   /** Cuts a rest short. */
   readonly stop$?: Observable<unknown>
+  /** Where the rests come from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
+  /** From 0 up to 1, so that a fleet does not come back in step. @default Math.random */
   readonly random?: () => number
 }
 
@@ -34,7 +42,7 @@ export interface RestOnErrorOptions {
  *     emits   --a--(rest)|
  *
  * @example
- * const claims = restOnError(readNew(port, options), { report, restMs: 250 })
+ * const claims = restOnError(readNew(port, { workerId: 'w', lanes: () => lanes }), { report, restMs: 250 })
  */
 export function restOnError(source: ClaimSource, options: RestOnErrorOptions): ClaimSource {
   const { report, restMs, stop$ = NEVER, scheduler = asyncScheduler, random } = options

@@ -6,19 +6,34 @@ import type { ClaimSource } from './claimSource.js'
 import { deliverClaims } from './deliverClaims.js'
 import { reportSetAside } from './reportSetAside.js'
 
-/** How {@link sweepStale} sweeps. */
+/**
+ * How {@link sweepStale} sweeps.
+ *
+ * @example
+ * const options: SweepStaleOptions = { workerId: 'w', lanes: () => lanes, minIntervalMs: 100 }
+ */
 export interface SweepStaleOptions {
+  /** Who sweeps. */
   readonly workerId: string
   /** Asked before each sweep. */
   readonly lanes: () => readonly LaneReading[]
   /** The least time between two sweeps that found less than they were asked for, in milliseconds. @default 100 */
   readonly minIntervalMs?: number
+  /** Its clock. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
+  /** Told of what was taken over or set aside. @default nobody */
   readonly report?: Report
 }
 
-/** A source that also tells when it next has something to do. */
+/**
+ * A source that also tells when it next has something to do.
+ *
+ * @example
+ * const sweep: SweepStale = sweepStale(port, { workerId: 'w', lanes: () => lanes })
+ * console.log(`worth asking in ${sweep.dueInMs()} ms`)
+ */
 export interface SweepStale {
+  /** Asks Redis only when something can be stale. */
   readonly source: ClaimSource
   /** Milliseconds until the next sweep is due; 0: now. */
   dueInMs(): number
@@ -39,8 +54,8 @@ export interface SweepStale {
  * Scheduler: its clock.  Buffers: nothing.
  *
  * @example
- * const sweep = sweepStale(port, { workerId: 'w', lanes })
- * const claims = sweepThenRead(sweep.source, readNew(port, { workerId: 'w', lanes }))
+ * const sweep = sweepStale(port, { workerId: 'w', lanes: () => lanes })
+ * const claims = sweepThenRead(sweep.source, readNew(port, { workerId: 'w', lanes: () => lanes }))
  */
 export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepStale {
   const { workerId, lanes, minIntervalMs = 100, scheduler = asyncScheduler, report } = options

@@ -12,6 +12,8 @@ import type { ClaimSource } from './claimSource.js'
  * @param isEarly whether the first has nothing to do yet, so that only the second is asked; asked at each subscription
  *
  * @example
+ * const options = { workerId: 'w', lanes: () => lanes }
+ * const sweep = sweepStale(port, options)
  * const claims = sweepThenRead(sweep.source, readNew(port, options), () => sweep.dueInMs() > 0)
  */
 export function sweepThenRead(sweep: ClaimSource, read: ClaimSource, isEarly = (): boolean => false): ClaimSource {

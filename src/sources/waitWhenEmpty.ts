@@ -13,7 +13,8 @@ import type { ClaimSource } from './claimSource.js'
  * @param wait$ subscribed to after an empty claim; completes when it is worth looking again
  *
  * @example
- * const claims = waitWhenEmpty(readNew(port, options), idle(port, { lanes, blockMs: 200, lookAgainMs: () => 1000 }))
+ * const wait$ = idle(port, { lanes: () => lanes, blockMs: 200, lookAgainMs: () => 1000 })
+ * const claims = waitWhenEmpty(readNew(port, { workerId: 'w', lanes: () => lanes }), wait$)
  */
 export function waitWhenEmpty(source: ClaimSource, wait$: Observable<unknown>): ClaimSource {
   return (demand) =>

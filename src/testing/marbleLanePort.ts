@@ -7,7 +7,8 @@ import { type LaneOperation, recordCalls, type RecordedCalls } from './portCalls
  * A port made of marbles, which also tells what it was asked.
  *
  * @example
- * const port: MarbleLanePort = marbleLanePort({ read: () => cold('--|') })
+ * import { NEVER } from 'rxjs'
+ * const port: MarbleLanePort = marbleLanePort({ read: () => NEVER })
  * port.demands() // [] until somebody reads
  */
 export type MarbleLanePort = LanePort & RecordedCalls
@@ -23,7 +24,9 @@ export type MarbleLanePort = LanePort & RecordedCalls
  * @param operations for each operation what it answers, given its arguments; called once a subscription
  *
  * @example
- * new TestScheduler(assertDeepEqual).run(({ cold, expectObservable }) => {
+ * import { deepStrictEqual } from 'node:assert'
+ * import { TestScheduler } from 'rxjs/testing'
+ * new TestScheduler(deepStrictEqual).run(({ cold, expectObservable }) => {
  *   const claim = claimOf('w-slot-0')
  *   const port = marbleLanePort({ read: () => cold('--(r|)', { r: readReply([claim]) }) })
  *   const source = readNew(port, { workerId: 'w', lanes: () => [] })

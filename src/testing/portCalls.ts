@@ -26,6 +26,7 @@ export type PortCalls = { readonly [Op in LaneOperation]: readonly Parameters<La
  * port.calls.promote.length // 3
  */
 export interface RecordedCalls {
+  /** The arguments of each call, by operation. */
   readonly calls: PortCalls
   /** The slots that each read (or each sweep) asked for, in the order of the subscriptions. */
   demands(operation?: 'read' | 'sweep'): readonly (readonly string[])[]

@@ -5,7 +5,8 @@ import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
  * What `LanePort.read` answers: the claims, no full lane.
  *
  * @example
- * cold('--(r|)', { r: readReply([claimOf('w-slot-0')]) })
+ * import { of } from 'rxjs'
+ * marbleLanePort({ read: () => of(readReply([claimOf('w-slot-0')])) })
  */
 export const readReply = (claims: readonly Claim[] = [], overrides: Partial<ReadReply> = {}): ReadReply => ({
   claims,
@@ -17,7 +18,8 @@ export const readReply = (claims: readonly Claim[] = [], overrides: Partial<Read
  * What `LanePort.sweep` answers: the claims, and that nothing else can be stale for a minute.
  *
  * @example
- * cold('--(r|)', { r: sweepReply([], { nextStaleMs: 200 }) })
+ * import { of } from 'rxjs'
+ * marbleLanePort({ sweep: () => of(sweepReply([], { nextStaleMs: 200 })) })
  */
 export const sweepReply = (claims: readonly Claim[] = [], overrides: Partial<SweepReply> = {}): SweepReply => ({
   claims,
@@ -30,7 +32,8 @@ export const sweepReply = (claims: readonly Claim[] = [], overrides: Partial<Swe
  * What `LanePort.promote` answers: the role is ours, nothing was moved, nothing is parked, one known lane.
  *
  * @example
- * cold('--(r|)', { r: promoteReply({ moved: 3, nextDueMs: 40 }) })
+ * import { of } from 'rxjs'
+ * marbleLanePort({ promote: () => of(promoteReply({ moved: 3, nextDueMs: 40 })) })
  */
 export const promoteReply = (overrides: Partial<PromoteReply> = {}): PromoteReply => ({
   isPromoter: true,

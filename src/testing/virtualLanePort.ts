@@ -23,6 +23,7 @@ import { type VirtualState, virtualState } from './virtualState.js'
  * How a {@link virtualLanePort} behaves.
  *
  * @example
+ * import { VirtualTimeScheduler } from 'rxjs'
  * virtualLanePort({ scheduler: new VirtualTimeScheduler(), latencyMs: 2 })
  */
 export interface VirtualLanePortOptions {
@@ -30,7 +31,7 @@ export interface VirtualLanePortOptions {
   readonly scheduler?: SchedulerLike
   /** How long each reply is on its way, in milliseconds; 0: it comes within the subscribe. @default 0 */
   readonly latencyMs?: number
-  /** @default 86_400 */
+  /** How long an idempotency key belongs to its task, in seconds. @default 86_400 */
   readonly idempotencyTtlSec?: number
 }
 
@@ -38,9 +39,10 @@ export interface VirtualLanePortOptions {
  * The lanes of one prefix in memory, with a view on their state and ways to disturb them.
  *
  * @example
+ * import { NEVER } from 'rxjs'
  * const port: VirtualLanePort = virtualLanePort()
  * port.failNext('settle', new Error('away'))
- * port.override({ listen: () => cold('----|') })
+ * port.override({ listen: () => NEVER })
  */
 export interface VirtualLanePort extends LanePort, RecordedCalls, VirtualState {
   /** Lets the next subscription to an operation error, without effect. Several calls fail as many subscriptions. */
@@ -61,7 +63,10 @@ export interface VirtualLanePort extends LanePort, RecordedCalls, VirtualState {
  * @throws {InvalidOptionError} for a latency below 0
  *
  * @example
- * new TestScheduler(assertDeepEqual).run(({ expectObservable }) => {
+ * import { deepStrictEqual } from 'node:assert'
+ * import { concatMap, map } from 'rxjs'
+ * import { TestScheduler } from 'rxjs/testing'
+ * new TestScheduler(deepStrictEqual).run(({ expectObservable }) => {
  *   const port = virtualLanePort()
  *   const lanes = [{ lane: lane('mail', 1), visibilityTimeoutMs: 60_000 }]
  *   const request = { workerId: 'w', slots: ['w-slot-0'], lanes }

@@ -7,6 +7,7 @@ import type { Entry, PromoteReply, PromoteRequest } from '../port/lanePort.js'
  * port.parked()[0] // { entry: { taskId: 'a', lane }, dueAt: 1_500 }
  */
 export interface ParkedEntry {
+  /** What is parked. */
   readonly entry: Entry
   /** Epoch milliseconds. */
   readonly dueAt: number

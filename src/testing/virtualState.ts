@@ -25,6 +25,7 @@ export interface VirtualState {
   promoter(): string | undefined
   /** Pauses a lane, or without one the fleet. */
   pause(lane?: Lane): void
+  /** Ends the pause of a lane, or without one of the fleet. */
   resume(lane?: Lane): void
   /** Loses a lane's group with all that is pending, as `XGROUP DESTROY` does. */
   destroyGroup(lane: Lane): void

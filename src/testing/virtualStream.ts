@@ -7,10 +7,15 @@ import type { Lane } from '../keys/lane.js'
  * port.pending(lane('mail', 1))[0]?.consumer // 'w-slot-0'
  */
 export interface PendingEntry {
+  /** Where it is. */
   readonly lane: Lane
+  /** Its id in the stream. */
   readonly entryId: string
+  /** The task. */
   readonly taskId: string
+  /** The slot that has it. */
   readonly consumer: string
+  /** How often it was delivered, from 1. */
   readonly deliveryCount: number
   /** When it was last delivered or renewed, by the scheduler's clock. */
   readonly idleSince: number

@@ -5,7 +5,7 @@
  *
  * @example
  * ```ts
- * assertPositiveInteger('replayWindow', options.replayWindow)
+ * assertPositiveInteger('replayWindow', 1.5) // throws a RangeError that names it
  * ```
  */
 export function assertPositiveInteger(name: string, value: number): void {

@@ -6,6 +6,7 @@ import type { BusMessage } from './busMessage.js'
  *
  * @example
  * ```ts
+ * import { appendFile } from 'node:fs/promises'
  * const audit: BusMessageHandler = async ({ payload }) => {
  *   await appendFile('audit.log', JSON.stringify(payload))
  * }

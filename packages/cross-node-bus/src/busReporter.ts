@@ -12,8 +12,8 @@ const NO_HOOKS: PublishHooks = {}
  *
  * @example
  * ```ts
- * const reporter = new BusReporter(options.telemetry)
- * const json = reporter.watch(topic, 'serialize', () => serializePayload(payload))
+ * const reporter = new BusReporter(new CrossNodeBusTelemetry())
+ * const json = reporter.watch('orders', 'serialize', () => serializePayload({ id: 7 }))
  * ```
  */
 export class BusReporter {

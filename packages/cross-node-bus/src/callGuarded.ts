@@ -5,8 +5,8 @@
  * @example
  * ```ts
  * callGuarded(
- *   () => handler(message),
- *   (error) => reporter.failed(topic, 'subscribe', error),
+ *   () => Promise.reject(new Error('no')),
+ *   (error) => console.error('the handler failed', error),
  * )
  * ```
  */

@@ -8,7 +8,7 @@
  *
  * @example
  * ```ts
- * telemetry.subscribe('onCrossNodeError', ({ phase }: { phase: CrossNodeBusErrorPhase }) => errors.inc({ phase }))
+ * const isOurs = (phase: CrossNodeBusErrorPhase): boolean => phase === 'publish' || phase === 'serialize'
  * ```
  */
 export type CrossNodeBusErrorPhase = 'publish' | 'subscribe' | 'subscribeForeign' | 'replay' | 'serialize'

@@ -6,7 +6,7 @@ import { CrossNodeBusTelemetry } from './crossNodeBusTelemetry.js'
  *
  * @example
  * ```ts
- * injector.get(CrossNodeBusTelemetryToken).subscribe('onCrossNodePublished', ({ byteLength }) => sent.inc(byteLength))
+ * injector.get(CrossNodeBusTelemetryToken).subscribe('onCrossNodePublished', ({ byteLength }) => console.log(byteLength))
  * ```
  */
 export const CrossNodeBusTelemetryToken: Token<CrossNodeBusTelemetry, 'singleton'> = defineService({

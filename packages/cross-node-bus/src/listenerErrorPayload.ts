@@ -3,7 +3,8 @@
  *
  * @example
  * ```ts
- * hub.subscribe('onListenerError', ({ event, error }: ListenerErrorPayload) => logger.error({ event, error }))
+ * const hub = new EventHub<{ tick: number }>()
+ * hub.subscribe('onListenerError', ({ event, error }: ListenerErrorPayload) => console.error(event, error))
  * ```
  */
 export type ListenerErrorPayload = {

@@ -3,7 +3,7 @@
  *
  * @example
  * ```ts
- * const options: MemoryBrokerOptions = { replayWindow: 100, onEviction: (topic) => evicted.inc({ topic }) }
+ * const options: MemoryBrokerOptions = { replayWindow: 100, onEviction: (topic) => console.warn(`${topic} is full`) }
  * ```
  */
 export type MemoryBrokerOptions = {

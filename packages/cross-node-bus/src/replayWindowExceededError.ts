@@ -6,10 +6,10 @@
  * @example
  * ```ts
  * try {
- *   for await (const message of bus.replay('orders', lastSeen)) apply(message)
+ *   for await (const message of bus.replay('orders', '41')) console.log(message.payload)
  * } catch (error) {
  *   if (!(error instanceof ReplayWindowExceededError)) throw error
- *   await reloadEverything()
+ *   console.warn('read everything anew', error.oldestRetainedSeq)
  * }
  * ```
  */

@@ -12,7 +12,10 @@
 export class AsyncTokenInSyncContextError extends Error {
   public override readonly name = 'AsyncTokenInSyncContextError'
 
-  constructor(public readonly tokenName: string) {
+  constructor(
+    /** The token that was asked for. */
+    public readonly tokenName: string,
+  ) {
     super(`The service "${tokenName}" is built asynchronously: request it with getAsync or injectAsync`)
   }
 }

@@ -3,14 +3,17 @@
  * the services in the order of the requests and ends with the repeated one.
  *
  * @example
- * injector.getAsync(Chicken).catch((error: unknown) => {
- *   if (error instanceof CircularDependencyError) console.error(error.path) // ['Chicken', 'Egg', 'Chicken']
+ * injector.getAsync(Database).catch((error: unknown) => {
+ *   if (error instanceof CircularDependencyError) console.error(error.path) // ['Database', 'Settings', 'Database']
  * })
  */
 export class CircularDependencyError extends Error {
   public override readonly name = 'CircularDependencyError'
 
-  constructor(public readonly path: readonly string[]) {
+  constructor(
+    /** The names of the tokens in the circle, from the first one to itself. */
+    public readonly path: readonly string[],
+  ) {
     super(`Services depend on each other in a circle: ${path.join(' -> ')}`)
   }
 }

@@ -7,13 +7,14 @@ import type { Token } from './token.js'
  * only. Every call makes a new identity, and the factory is not called yet. Never throws.
  *
  * @example
- * const Database = defineServiceAsync({
- *   name: 'Database',
+ * import { createClient } from 'redis'
+ * const Cache = defineServiceAsync({
+ *   name: 'Cache',
  *   lifetime: 'singleton',
  *   factory: async ({ onDispose }) => {
- *     const database = await connect()
- *     onDispose(() => database.close())
- *     return database
+ *     const client = await createClient().connect()
+ *     onDispose(() => client.close())
+ *     return client
  *   },
  * })
  */

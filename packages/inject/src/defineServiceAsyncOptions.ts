@@ -5,10 +5,10 @@ import type { ServiceContext } from './serviceContext.js'
  * What `defineServiceAsync` needs to know about a service.
  *
  * @example
- * const options: DefineServiceAsyncOptions<Client, 'singleton'> = {
- *   name: 'Client',
+ * const options: DefineServiceAsyncOptions<{ rate: number }, 'singleton'> = {
+ *   name: 'Rates',
  *   lifetime: 'singleton',
- *   factory: () => Client.connect(),
+ *   factory: async () => (await fetch('https://example.org/rates')).json() as Promise<{ rate: number }>,
  * }
  */
 export type DefineServiceAsyncOptions<S, L extends Lifetime> = {

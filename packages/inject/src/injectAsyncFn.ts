@@ -6,7 +6,7 @@ import type { Lifetime } from './lifetime.js'
  * `InjectFn` and reports every failure as a rejection.
  *
  * @example
- * const injectClient = (injectAsync: InjectAsyncFn<'scoped'>) => injectAsync(Client)
+ * const injectDatabase = (injectAsync: InjectAsyncFn<'scoped'>) => injectAsync(Database)
  */
 export type InjectAsyncFn<P extends Lifetime = Lifetime> = P extends 'singleton'
   ? <S>(token: AnyToken<S, 'singleton'>) => Promise<S>

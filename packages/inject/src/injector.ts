@@ -17,8 +17,8 @@ import type { SyncToken } from './syncToken.js'
  *
  * @example
  * await using injector = createInjector()
- * injector.bind(BlobStore, () => new InMemoryBlobStore())
- * const store = injector.get(BlobStore)
+ * injector.bind(Clock, () => ({ now: () => 0 }))
+ * injector.get(Clock).now() // 0
  */
 export class Injector implements AsyncDisposable {
   /** The injector this one is a scope of, `null` on a root. */
@@ -81,7 +81,7 @@ export class Injector implements AsyncDisposable {
    * old instance as `bind` does, and keeps what was bound. Nothing happens if nothing is cached.
    *
    * @example
-   * injector.invalidate(Settings)
+   * injector.invalidate(Database)
    */
   public invalidate(token: AnyToken<unknown>): void {
     this.#container.invalidate(token)
@@ -91,7 +91,7 @@ export class Injector implements AsyncDisposable {
    * Tells whether the owner has the service in its cache: resolved, pending or failed. Always false for transient ones.
    *
    * @example
-   * if (injector.isResolved(Database)) (await injector.getAsync(Database)).flush()
+   * if (injector.isResolved(Database)) await (await injector.getAsync(Database)).query('CHECKPOINT')
    */
   public isResolved(token: AnyToken<unknown>): boolean {
     return this.#container.isResolved(token)
@@ -102,7 +102,7 @@ export class Injector implements AsyncDisposable {
    * latest; until then the parent keeps a reference to it, so dispose scopes that are no longer needed.
    *
    * @example
-   * await using scope = injector.createScope({ owner: request })
+   * await using scope = injector.createScope({ owner: 'GET /tasks' })
    */
   public createScope(options: CreateScopeOptions = {}): Injector {
     return new Injector({ parent: this, owner: options.owner })

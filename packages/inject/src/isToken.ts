@@ -6,9 +6,7 @@ import type { Token } from './token.js'
  * members pass. Never throws.
  *
  * @example
- * if (isToken(value)) {
- *   console.log(value.name)
- * }
+ * const nameOf = (value: unknown): string => (isToken(value) ? value.name : 'no token')
  */
 export const isToken = (value: unknown): value is Token<unknown, Lifetime, boolean> => {
   if (typeof value !== 'object' || value === null) {

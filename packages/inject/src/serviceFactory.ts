@@ -5,10 +5,10 @@ import type { ServiceContext } from './serviceContext.js'
  * singleton tokens only.
  *
  * @example
- * const createStore = (): ServiceFactory<Store> => ({ onDispose }) => {
- *   const store = new Store()
- *   onDispose(() => store.close())
- *   return store
+ * const rows = (): ServiceFactory<Map<string, string>> => ({ onDispose }) => {
+ *   const map = new Map<string, string>()
+ *   onDispose(() => map.clear())
+ *   return map
  * }
  */
 export type ServiceFactory<S> = (ctx: ServiceContext) => S

@@ -9,7 +9,7 @@ import type { Injector } from './injector.js'
  * `InjectorDisposedError` if `parent` is disposed.
  *
  * @example
- * const body = await withScope(injector, (scope) => scope.get(RequestHandler).handle(request), { owner: request })
+ * const now = await withScope(injector, (scope) => scope.get(Clock).now(), { owner: 'GET /now' })
  */
 export const withScope = async <T>(
   parent: Injector,

@@ -13,7 +13,13 @@ import type { RedisSentinel } from './redisSentinel.js'
  */
 export type AnyRedisClient = RedisClient | RedisClientPool | RedisSentinel | RedisCluster
 
-/** A client with its kind. */
+/**
+ * A client with its kind.
+ *
+ * @example
+ * const known = kindOf(client)
+ * if (known?.kind === 'cluster') console.log(known.client.masters.length)
+ */
 export type KnownClient =
   | { readonly kind: 'single'; readonly client: RedisClient }
   | { readonly kind: 'pool'; readonly client: RedisClientPool }
@@ -26,6 +32,7 @@ export type KnownClient =
  * @returns `undefined` for something else
  *
  * @example
+ * import { createClient } from 'redis'
  * kindOf(createClient())?.kind // 'single'
  */
 export const kindOf = (value: unknown): KnownClient | undefined => {

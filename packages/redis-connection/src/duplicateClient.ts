@@ -1,7 +1,13 @@
 import type { RedisClient } from './redisClient.js'
 import { socketOf } from './socketOf.js'
 
-/** How a duplicate differs from its template, besides what it always does. */
+/**
+ * How a duplicate differs from its template, besides what it always does.
+ *
+ * @example
+ * const cut = new AbortController()
+ * const options: DuplicateClientOptions = { name: 'svc-a:reader', signal: cut.signal }
+ */
 export interface DuplicateClientOptions {
   /** What `CLIENT LIST` calls it; characters that Redis does not take in a name become `-`. */
   readonly name?: string | undefined

@@ -1,6 +1,11 @@
 import type { KnownClient } from './anyRedisClient.js'
 
-/** Why a client, or the server it leads to, cannot be used, in two halves of a sentence. */
+/**
+ * Why a client, or the server it leads to, cannot be used, in two halves of a sentence.
+ *
+ * @example
+ * const sentence = ({ value, allowed }: Misfit): string => `client: ${value} is not ${allowed}`
+ */
 export interface Misfit {
   /** What it is, such as `'not connected'`. */
   readonly value: string
@@ -12,6 +17,7 @@ export interface Misfit {
  * What shows in a client by itself: one that is not connected, or in subscriber mode.
  *
  * @example
+ * import { createClient } from 'redis'
  * const known = kindOf(createClient())
  * if (known) console.log(misfitOf(known)?.value) // 'not connected'
  */

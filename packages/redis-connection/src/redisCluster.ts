@@ -1,8 +1,15 @@
 import type { RedisClient } from './redisClient.js'
 
-/** A node as a cluster client knows it. */
+/**
+ * A node as a cluster client knows it.
+ *
+ * @example
+ * const addressOf = ({ host, port }: RedisClusterNode): string => `${host}:${port}`
+ */
 export interface RedisClusterNode {
+  /** As the cluster itself names it. */
   readonly host: string
+  /** As the cluster itself names it. */
   readonly port: number
   /** Its client, if there is one; that one has the address as it is reached from here. */
   readonly client?: object | undefined
@@ -17,12 +24,20 @@ export interface RedisClusterNode {
  * const client: RedisCluster = createCluster({ rootNodes: [{ url: 'redis://node-1:6379' }, { url: 'redis://node-2:6379' }] })
  */
 export interface RedisCluster {
+  /** Whether `connect` was called and it was not closed since. */
   readonly isOpen: boolean
+  /** The primaries that it knows. */
   readonly masters: readonly RedisClusterNode[]
+  /** Who has each slot, by its number. */
   readonly slots: ReadonlyArray<{ readonly master: RedisClusterNode } | undefined>
+  /** The client for a node. */
   nodeClient(node: RedisClusterNode): RedisClient | Promise<RedisClient>
+  /** Another client of the cluster with the same settings but for those given, not connected. */
   duplicate(overrides?: object): RedisCluster
+  /** Asks one of the nodes for all of them. */
   connect(): Promise<unknown>
+  /** Closes all of its sockets at once. */
   destroy(): void
+  /** Listens to an event, such as `error`. */
   on(event: string, listener: (...args: unknown[]) => void): unknown
 }

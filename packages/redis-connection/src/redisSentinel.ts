@@ -9,10 +9,14 @@ import type { RedisClient } from './redisClient.js'
  * const client: RedisSentinel = createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'sentinel-1', port: 26379 }] })
  */
 export interface RedisSentinel {
+  /** Whether `connect` was called and it was not closed since. */
   readonly isOpen: boolean
+  /** Where the primary is, as far as is known at the moment. */
   getMasterNode(): { readonly host: string; readonly port: number } | undefined
   /** What every command of a Sentinel client goes through; it looks for the primary when that is not there. */
   _execute<T>(isReadonly: boolean | undefined, task: (client: RedisClient) => Promise<T>): Promise<T>
+  /** Listens to an event: `topology-change` tells of a new primary. */
   on(event: string, listener: (...args: unknown[]) => void): unknown
+  /** Ends that. */
   off(event: string, listener: (...args: unknown[]) => void): unknown
 }

@@ -3,6 +3,11 @@ import type { RedisClient } from './redisClient.js'
 /**
  * Knows which server has the keys at the moment, and what a client for it looks like. One serves all connections of an
  * adapter, so that they look for it together.
+ *
+ * @example
+ * const server: ServerLocator = locateServer({ kind: 'single', client }, 'svc-a/')
+ * const template = await server.template()
+ * server.doubt(template) // the connection was lost: look anew
  */
 export interface ServerLocator {
   /**

@@ -11,6 +11,7 @@ import type { MemoryBroker } from '../memoryBroker.js'
  * ```
  */
 export type InProcessBusNetwork = Disposable & {
+  /** One a node, in the order of the options. */
   readonly buses: readonly InProcessCrossNodeBus[]
   /** What connects them. */
   readonly broker: MemoryBroker

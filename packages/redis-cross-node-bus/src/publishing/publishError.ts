@@ -8,7 +8,7 @@
  *
  * @example
  * ```ts
- * const isLost: boolean = (['refused', 'expired', 'dropped'] as PublishFailure[]).includes(error.reason)
+ * const isUnsure = (reason: PublishFailure): boolean => reason === 'outcome-unknown'
  * ```
  */
 export type PublishFailure = 'refused' | 'expired' | 'dropped' | 'outcome-unknown'
@@ -19,8 +19,8 @@ export type PublishFailure = 'refused' | 'expired' | 'dropped' | 'outcome-unknow
  *
  * @example
  * ```ts
- * bus.publish('orders', order).catch((error: unknown) => {
- *   if (error instanceof PublishError && error.reason !== 'outcome-unknown') retryLater(order)
+ * bus.publish('orders', { id: 7 }).catch((error: unknown) => {
+ *   if (error instanceof PublishError && error.reason !== 'outcome-unknown') console.warn('publish it again')
  * })
  * ```
  */
@@ -30,6 +30,7 @@ export class PublishError extends Error {
   constructor(
     /** As the caller named it. */
     readonly topic: string,
+    /** Why, and with it whether the message may have been accepted. */
     readonly reason: PublishFailure,
     options?: ErrorOptions,
   ) {

@@ -6,7 +6,7 @@
  *
  * @example
  * ```ts
- * ids.toSorted(compareRedisStreamId)
+ * const ids = ['10-0', '9-1', '9-0'].toSorted(compareRedisStreamId) // ['9-0', '9-1', '10-0']
  * ```
  */
 export function compareRedisStreamId(a: string, b: string): number {

@@ -29,8 +29,9 @@ it(
 
     await ear.heard(40)
     expect(ear.payloads).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
-    const connections = await onReplica.sendCommand<string>(['CLIENT', 'LIST'])
-    expect(connections.split('name=listener:').length - 1).toBe(2)
+    await until(
+      async () => (await onReplica.sendCommand<string>(['CLIENT', 'LIST'])).split('name=listener:').length - 1 === 2,
+    )
 
     await Promise.all([speaker.bus[Symbol.asyncDispose](), listener.bus[Symbol.asyncDispose]()])
     expect(client.listenerCount('topology-change')).toBe(listeners)

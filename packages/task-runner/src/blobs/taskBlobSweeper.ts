@@ -11,15 +11,28 @@ import { BlobSweep } from './blobSweep.js'
 import { sweepBlobs, type SweepBlobsParts } from './sweepBlobs.js'
 import type { SweeperRunResult } from './sweeperRunResult.js'
 
-/** What a {@link TaskBlobSweeper} works with. */
+/**
+ * What a {@link TaskBlobSweeper} works with.
+ *
+ * @example
+ * const deps: TaskBlobSweeperDeps = { store, blobStore, telemetry }
+ * using sweeper = new TaskBlobSweeper(deps)
+ */
 export interface TaskBlobSweeperDeps {
+  /** Where the records of the tasks are. */
   readonly store: TaskStore
   /** Whose blobs it deals with; those of other stores are left to others. */
   readonly blobStore: BlobStore
+  /** Told of what was deleted, and of what could not be. */
   readonly telemetry: TaskRunnerTelemetry
 }
 
-/** How a {@link TaskBlobSweeper} differs from the default. */
+/**
+ * How a {@link TaskBlobSweeper} differs from the default.
+ *
+ * @example
+ * const options: TaskBlobSweeperOptions = { scanIntervalMs: 60_000, batchSize: 20 }
+ */
 export interface TaskBlobSweeperOptions {
   /**
    * Milliseconds between two sweeps, of which one process at a time does one for all that share the store; Infinity: only
@@ -67,6 +80,7 @@ export class TaskBlobSweeper implements Disposable, AsyncDisposable {
     return sweepBlobs(this.#parts, { batchSize: this.#batchSize, keep: () => Promise.resolve(!this.#isDisposed) })
   }
 
+  /** Ends the sweeps; one that is under way stops after the task it is at. */
   [Symbol.dispose](): void {
     void this[Symbol.asyncDispose]()
   }

@@ -1,9 +1,17 @@
 import type { ResendRefusedError } from '../errors/resendRefusedError.js'
 import type { DeadLetter, DeadLetterReason } from './deadLetter.js'
 
-/** Which dead letters to list. */
+/**
+ * Which dead letters to list.
+ *
+ * @example
+ * const query: ListDeadLetters = { type: 'send-mail', reason: 'failed', limit: 50 }
+ * const { letters } = await runner.deadLetters.list(query)
+ */
 export interface ListDeadLetters {
+  /** Only those of this type. @default all */
   type?: string | undefined
+  /** Only those for this reason. @default all */
   reason?: DeadLetterReason | undefined
   /** How many at most, 1 to 100. @default 20 */
   limit?: number | undefined
@@ -11,16 +19,31 @@ export interface ListDeadLetters {
   cursor?: string | undefined
 }
 
-/** A page of dead letters, newest first. */
+/**
+ * A page of dead letters, newest first.
+ *
+ * @example
+ * let page: DeadLetterPage = await runner.deadLetters.list()
+ * while (page.cursor) page = await runner.deadLetters.list({ cursor: page.cursor })
+ */
 export interface DeadLetterPage {
+  /** Newest first. */
   letters: DeadLetter[]
   /** Asks for the next page; absent after the last one. */
   cursor?: string
 }
 
-/** Which dead letters to send again, or to remove. */
+/**
+ * Which dead letters to send again, or to remove.
+ *
+ * @example
+ * const selection: DeadLetterSelection = { type: 'send-mail', reason: 'lost', olderThan: new Date('2030-01-01') }
+ * const removed = await runner.deadLetters.discard(selection)
+ */
 export interface DeadLetterSelection {
+  /** Only those of this type. */
   type: string
+  /** Only those for this reason. @default all */
   reason?: DeadLetterReason | undefined
   /** Only those that became dead letters before this time, by the store's clock. @default now */
   olderThan?: Date | undefined
@@ -28,7 +51,13 @@ export interface DeadLetterSelection {
   limit?: number | undefined
 }
 
-/** How a task is sent again. */
+/**
+ * How a task is sent again.
+ *
+ * @example
+ * const options: ResendOptions = { fromScratch: true } // its handler asks for other steps by now
+ * await runner.deadLetters.resend(taskId, options)
+ */
 export interface ResendOptions {
   /**
    * Forgets what its handler recorded, so that its children are spawned and its calls made anew; for a handler that asks
@@ -37,8 +66,14 @@ export interface ResendOptions {
   fromScratch?: boolean | undefined
 }
 
-/** What came of sending many again. */
+/**
+ * What came of sending many again.
+ *
+ * @example
+ * const { resent, refused }: ResendReport = await runner.deadLetters.resend({ type: 'send-mail' })
+ */
 export interface ResendReport {
+  /** How many are pending again. */
   resent: number
   /** Those that were refused; they are dead letters still. */
   refused: number

@@ -5,7 +5,7 @@ import { printable, quoted } from '../argument/printable.js'
  *
  * @example
  * try {
- *   await ctx.spawnChildAndAwait('render', page)
+ *   await ctx.spawnChildAndAwait('render', { page: 7 })
  * } catch (error) {
  *   if (error instanceof ChildTaskError && error.status === 'cancelled') return undefined
  *   throw error
@@ -15,8 +15,11 @@ export class ChildTaskError extends Error {
   public override readonly name = 'ChildTaskError'
 
   constructor(
+    /** The child. */
     public readonly taskId: string,
+    /** The type of the child. */
     public readonly type: string,
+    /** How it ended. */
     public readonly status: 'failed' | 'cancelled',
     /** Why it failed. */
     public readonly error?: { name: string; message: string },

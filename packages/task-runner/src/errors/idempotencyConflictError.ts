@@ -14,7 +14,9 @@ export class IdempotencyConflictError extends Error {
   public override readonly name = 'IdempotencyConflictError'
 
   constructor(
+    /** The type of the task. */
     public readonly type: string,
+    /** The key that belongs to another payload. */
     public readonly idempotencyKey: string,
     /** The task that holds the key. */
     public readonly taskId: string,

@@ -12,6 +12,7 @@ export class InvalidTaskStateError extends Error {
   public override readonly name = 'InvalidTaskStateError'
 
   constructor(
+    /** The task. */
     public readonly taskId: string,
     /** What it is. */
     public readonly status: TaskStatus,

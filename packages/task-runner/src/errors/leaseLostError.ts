@@ -12,13 +12,14 @@ const WORDS = {
  *
  * @example
  * ctx.cancellationSignal.addEventListener('abort', () => {
- *   if (ctx.cancellationSignal.reason instanceof LeaseLostError) stopSideEffects()
+ *   if (ctx.cancellationSignal.reason instanceof LeaseLostError) console.warn('somebody else has the task')
  * })
  */
 export class LeaseLostError extends Error {
   public override readonly name = 'LeaseLostError'
 
   constructor(
+    /** The task that belongs to somebody else by now. */
     public readonly taskId: string,
     /** The attempt that lost it. */
     public readonly attempt: number,

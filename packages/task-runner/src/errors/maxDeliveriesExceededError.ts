@@ -6,12 +6,13 @@ import { printable } from '../argument/printable.js'
  *
  * @example
  * const task = await runner.get(taskId)
- * if (task?.error?.name === 'MaxDeliveriesExceededError') quarantine(task)
+ * if (task?.error?.name === 'MaxDeliveriesExceededError') console.error(`${task.id} takes its workers down`)
  */
 export class MaxDeliveriesExceededError extends Error {
   public override readonly name = 'MaxDeliveriesExceededError'
 
   constructor(
+    /** The task. */
     public readonly taskId: string,
     /** How often it was delivered without coming to an end. */
     public readonly deliveries: number,

@@ -6,14 +6,16 @@ import { printable, quoted } from '../argument/printable.js'
  *
  * @example
  * telemetry.addListener('onTaskRunnerError', ({ error }) => {
- *   if (error instanceof MissingTaskRowError) alert(`is the right store bound? ${error.message}`)
+ *   if (error instanceof MissingTaskRowError) console.error('is the right store bound?', error.message)
  * })
  */
 export class MissingTaskRowError extends Error {
   public override readonly name = 'MissingTaskRowError'
 
   constructor(
+    /** The task that the entry named. */
     public readonly taskId: string,
+    /** The type of the lane that the entry was in. */
     public readonly type: string,
     /** How often it was delivered to this worker. */
     public readonly deliveries: number,

@@ -4,7 +4,9 @@ const BRAND: unique symbol = Symbol.for('@furystack/task-runner/NonRetryableErro
  * Thrown by a handler whose next run would fail the same way: the task fails for good, whatever attempts are left.
  *
  * @example
- * if (!address.includes('@')) throw new NonRetryableError(`not an address: ${address}`)
+ * const check = (address: string): void => {
+ *   if (!address.includes('@')) throw new NonRetryableError(`not an address: ${address}`)
+ * }
  */
 export class NonRetryableError extends Error {
   public override readonly name: string = 'NonRetryableError'

@@ -8,7 +8,8 @@ const BRAND: unique symbol = Symbol.for('@furystack/task-runner/NotNowError') as
  * failure and spends no attempt, however often it happens.
  *
  * @example
- * if (await quota.isExhausted()) throw new NotNowError(60_000)
+ * const response = await ctx.fetch('https://example.org/api')
+ * if (response.status === 429) throw new NotNowError(60_000)
  */
 export class NotNowError extends Error {
   public override readonly name = 'NotNowError'

@@ -5,12 +5,13 @@ import type { TaskStatus } from '../task/taskStatus.js'
  *
  * @example
  * await runner.cancel(parent.id)
- * await runner.submit({ ...page, parentTaskId: parent.id }) // rejects with a ParentEndedError
+ * await runner.submit({ type: 'render', handlerVersion: 1, payload: {}, parentTaskId: parent.id }) // rejects with a ParentEndedError
  */
 export class ParentEndedError extends Error {
   public override readonly name = 'ParentEndedError'
 
   constructor(
+    /** The parent that is over. */
     public readonly parentTaskId: string,
     /** What the parent is. */
     public readonly status: TaskStatus,

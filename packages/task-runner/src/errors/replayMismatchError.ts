@@ -7,12 +7,13 @@ import { NonRetryableError } from './nonRetryableError.js'
  *
  * @example
  * const task = await runner.get(taskId)
- * if (task?.error?.name === 'ReplayMismatchError') await runner.submit({ ...task, payload: task.payload })
+ * if (task?.error?.name === 'ReplayMismatchError') await runner.deadLetters.resend(taskId, { fromScratch: true })
  */
 export class ReplayMismatchError extends NonRetryableError {
   public override readonly name = 'ReplayMismatchError'
 
   constructor(
+    /** The task whose handler asked for something else. */
     public readonly taskId: string,
     /** Number of the recorded step, from 0. */
     public readonly stepIndex: number,

@@ -1,6 +1,11 @@
 import { printable } from '../argument/printable.js'
 
-/** Why a dead letter was not sent again; see `ResendRefusedError`. */
+/**
+ * Why a dead letter was not sent again; see `ResendRefusedError`.
+ *
+ * @example
+ * const isFinal = (refusal: ResendRefusal): boolean => refusal !== 'key-taken'
+ */
 export type ResendRefusal = 'parent-ended' | 'key-taken' | 'entry-cut'
 
 const WHY: Readonly<Record<ResendRefusal, (by: string | undefined) => string>> = {
@@ -14,7 +19,7 @@ const WHY: Readonly<Record<ResendRefusal, (by: string | undefined) => string>> =
  *
  * @example
  * try {
- *   await runner.deadLetters.resend(id)
+ *   await runner.deadLetters.resend(taskId)
  * } catch (error) {
  *   if (error instanceof ResendRefusedError && error.refusal === 'key-taken') console.log(`see ${error.by}`)
  * }
@@ -25,6 +30,7 @@ export class ResendRefusedError extends Error {
   constructor(
     /** The dead letter. */
     public readonly id: string,
+    /** Why. */
     public readonly refusal: ResendRefusal,
     /** The parent, or the task that has the key. */
     public readonly by?: string,

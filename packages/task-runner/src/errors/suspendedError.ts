@@ -6,10 +6,10 @@ const BRAND: unique symbol = Symbol.for('@furystack/task-runner/SuspendedError')
  *
  * @example
  * try {
- *   await step()
+ *   await ctx.spawnChildAndAwait('charge', { amount: 7 })
  * } catch (error) {
  *   if (isSuspendedError(error)) throw error
- *   await compensate()
+ *   await ctx.spawnChildAndAwait('refund', { amount: 7 })
  * }
  */
 export class SuspendedError extends Error {

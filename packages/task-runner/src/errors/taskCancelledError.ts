@@ -11,6 +11,7 @@ export class TaskCancelledError extends Error {
   public override readonly name = 'TaskCancelledError'
 
   constructor(
+    /** The task. */
     public readonly taskId: string,
     /** What the canceller gave as its reason. */
     public readonly reason?: string,

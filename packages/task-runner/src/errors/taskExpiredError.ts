@@ -8,7 +8,10 @@
 export class TaskExpiredError extends Error {
   public override readonly name = 'TaskExpiredError'
 
-  constructor(public readonly taskId: string) {
+  constructor(
+    /** The task. */
+    public readonly taskId: string,
+  ) {
     super(`Task ${taskId} had not been begun when its time to start was over`)
   }
 }

@@ -15,6 +15,7 @@ export class TaskFailedError extends Error {
   public override readonly name = 'TaskFailedError'
 
   constructor(
+    /** The task. */
     public readonly taskId: string,
     /** What the last attempt failed with, as the row keeps it. */
     public readonly error: Readonly<TaskError>,

@@ -10,6 +10,7 @@ export class UnknownTaskError extends Error {
   public override readonly name = 'UnknownTaskError'
 
   constructor(
+    /** The id that no task has. */
     public readonly taskId: string,
     /** What it was needed for, for the message. */
     role = 'task',

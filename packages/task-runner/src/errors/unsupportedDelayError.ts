@@ -2,7 +2,9 @@
  * A task with `notBefore` was given to a runner whose queue cannot delay. Thrown before anything is written.
  *
  * @example
- * if (runner.capabilities.delayedDispatch) await runner.submit({ ...options, notBefore })
+ * const notBefore = new Date(Date.now() + 60_000)
+ * if (runner.capabilities.delayedDispatch)
+ *   await runner.submit({ type: 'send-mail', handlerVersion: 1, payload: {}, notBefore })
  */
 export class UnsupportedDelayError extends Error {
   public override readonly name = 'UnsupportedDelayError'

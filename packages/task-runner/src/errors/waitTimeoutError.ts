@@ -11,7 +11,9 @@ export class WaitTimeoutError extends Error {
   public override readonly name = 'WaitTimeoutError'
 
   constructor(
+    /** The task that was waited for. */
     public readonly taskId: string,
+    /** For how long, in milliseconds. */
     public readonly timeoutMs: number,
     /** The last status that was seen, if any was. */
     public readonly status?: TaskStatus,

@@ -1,4 +1,9 @@
-/** A failure that a retry policy is asked about. */
+/**
+ * A failure that a retry policy is asked about.
+ *
+ * @example
+ * const pauseMs = ({ failures }: BackoffFailure): number => 1_000 * failures
+ */
 export interface BackoffFailure {
   /** The number of the attempt that failed, from 1. Attempts that were lost or handed back count here too. */
   readonly attempt: number
@@ -16,6 +21,6 @@ export interface BackoffFailure {
  *
  * @example
  * const backoff: BackoffFunction = ({ failures, error }) =>
- *   error instanceof RateLimitError ? error.retryAfterMs : failures > 3 ? 'never' : 1_000 * failures
+ *   error instanceof TypeError ? 60_000 : failures > 3 ? 'never' : 1_000 * failures
  */
 export type BackoffFunction = (failure: BackoffFailure) => number | 'never'

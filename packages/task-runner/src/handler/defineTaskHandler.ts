@@ -21,7 +21,10 @@ import type { TaskHandlerDescriptor } from './taskHandlerDescriptor.js'
  *   type: 'send-mail',
  *   version: 1,
  *   retryPolicy: { maxAttempts: 5, backoff: 'exponential', baseDelayMs: 1_000, jitter: 0.2 },
- *   handler: async (ctx, { to }: { to: string }) => ({ messageId: await smtp.send(to, ctx.cancellationSignal) }),
+ *   handler: async (ctx, { to }: { to: string }) => {
+ *     const response = await ctx.fetch('https://mail.example.org', { method: 'POST', body: to })
+ *     return { sent: response.ok }
+ *   },
  * })
  */
 export const defineTaskHandler = <P, R>(options: DefineTaskHandlerOptions<P, R>): TaskHandlerDescriptor<P, R> => {

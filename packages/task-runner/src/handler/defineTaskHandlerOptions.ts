@@ -3,18 +3,30 @@ import type { HandlerResult } from './handlerResult.js'
 import type { RetryPolicy } from './retryPolicy.js'
 import type { TaskContext } from './taskContext.js'
 
-/** What `defineTaskHandler` takes. */
+/**
+ * What `defineTaskHandler` takes.
+ *
+ * @example
+ * const options: DefineTaskHandlerOptions<{ to: string }, boolean> = {
+ *   type: 'send-mail',
+ *   version: 1,
+ *   handler: (_, { to }) => to.includes('@'),
+ *   retryPolicy: { maxAttempts: 5, backoff: 'exponential', baseDelayMs: 1_000 },
+ * }
+ * const handler = defineTaskHandler(options)
+ */
 export interface DefineTaskHandlerOptions<P, R> {
   /** Non-empty, at most 512 characters. */
   type: string
   /** An integer of at least 1. */
   version: number
+  /** Runs the task. What it returns is the result; what it throws is a failure. */
   handler: (ctx: TaskContext<P>, payload: P) => HandlerResult<R>
-  /** @default DEFAULT_RETRY_POLICY, member by member: no retries */
+  /** How often, and after which pause, it is run again. @default DEFAULT_RETRY_POLICY, member by member: no retries */
   retryPolicy?: Partial<RetryPolicy>
-  /** @default DEFAULT_RETENTION_POLICY, member by member */
+  /** What becomes of a task once it is over, unless the submitter says otherwise. @default DEFAULT_RETENTION_POLICY, member by member */
   retentionPolicy?: Partial<TaskRetentionPolicy>
-  /** @default false */
+  /** Whether a drain fires the signal of running handlers, so that they hand their task back. @default false */
   cancelOnDrain?: boolean
   /**
    * Milliseconds, an integer from 1 to ten years. A longer time tolerates longer pauses of the event loop; a shorter one

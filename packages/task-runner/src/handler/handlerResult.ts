@@ -9,6 +9,7 @@ import type { Observable } from 'rxjs'
  * and ends at once.
  *
  * @example
- * const count: HandlerResult<number> = from(pages).pipe(concatMap(countWords), scan((sum, words) => sum + words, 0))
+ * import { from, scan } from 'rxjs'
+ * const sum: HandlerResult<number> = from([1, 2, 3]).pipe(scan((sum, n) => sum + n, 0)) // reports 1 and 3, gives 6
  */
 export type HandlerResult<R> = R | PromiseLike<R | Observable<R>> | Observable<R>

@@ -1,6 +1,11 @@
 import type { BackoffFunction } from './backoffFunction.js'
 
-/** How often, and after which pause, a failed task is run again. */
+/**
+ * How often, and after which pause, a failed task is run again.
+ *
+ * @example
+ * const policy: RetryPolicy = { maxAttempts: 5, backoff: 'exponential', baseDelayMs: 1_000, jitter: 0.2 }
+ */
 export interface RetryPolicy {
   /** Failures after which the task has failed for good; an integer of at least 1. Only failures count, not runs. */
   maxAttempts: number

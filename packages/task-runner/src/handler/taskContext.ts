@@ -11,7 +11,7 @@ import type { SpawnOptions } from '../tree/spawnOptions.js'
  * or has lost its task, they change nothing any more: the asynchronous ones reject, `reportProgress` does nothing.
  *
  * @example
- * handler: async ({ cancellationSignal, reportProgress }, { urls }) => {
+ * const handler = async ({ cancellationSignal, reportProgress }: TaskContext<unknown>, { urls }: { urls: string[] }) => {
  *   for (const [index, url] of urls.entries()) {
  *     await fetch(url, { signal: cancellationSignal })
  *     reportProgress({ percent: (100 * (index + 1)) / urls.length })
@@ -19,6 +19,7 @@ import type { SpawnOptions } from '../tree/spawnOptions.js'
  * }
  */
 export interface TaskContext<P> {
+  /** The task. */
   readonly taskId: string
   /** From 1, one more with each run. */
   readonly attempt: number
@@ -81,8 +82,8 @@ export interface TaskContext<P> {
    * for the same in each run; one that does not fails with a `ReplayMismatchError`.
    *
    * @example
-   * const pages = await Promise.all(urls.map((url) => ctx.spawnChild<string, Page>('fetch-page', url)))
-   * return merge(await ctx.awaitChildren(pages))
+   * const pages = await Promise.all(['/', '/about'].map((path) => ctx.spawnChild<string, string>('fetch-page', path)))
+   * return (await ctx.awaitChildren(pages)).join()
    */
   readonly awaitChildren: <const H extends ReadonlyArray<ChildHandle<unknown>>>(
     handles: H,
@@ -91,6 +92,7 @@ export interface TaskContext<P> {
   readonly awaitChildrenSettled: <const H extends ReadonlyArray<ChildHandle<unknown>>>(
     handles: H,
   ) => Promise<{ -readonly [I in keyof H]: SettledChildResult<ResultOf<H[I]>> }>
+  /** Spawns a child and waits for its result, as `spawnChild` and `awaitChildren` do. */
   readonly spawnChildAndAwait: <I, O>(type: string, payload: I, options?: SpawnOptions) => Promise<O>
   /** The time of the first run that asked. */
   readonly now: () => Date

@@ -3,12 +3,24 @@ import type { HandlerResult } from './handlerResult.js'
 import type { RetryPolicy } from './retryPolicy.js'
 import type { TaskContext } from './taskContext.js'
 
-/** A handler with everything that a runner has to know about it; made by `defineTaskHandler`. */
+/**
+ * A handler with everything that a runner has to know about it; made by `defineTaskHandler`.
+ *
+ * @example
+ * const descriptor: TaskHandlerDescriptor<{ to: string }, boolean> = defineTaskHandler({
+ *   type: 'send-mail',
+ *   version: 1,
+ *   handler: (_, { to }: { to: string }) => to.includes('@'),
+ * })
+ */
 export interface TaskHandlerDescriptor<P, R> {
+  /** The type of the tasks that it runs. */
   readonly type: string
   /** A runner keeps handlers apart by type and version. */
   readonly version: number
+  /** Runs a task. */
   readonly handler: (ctx: TaskContext<P>, payload: P) => HandlerResult<R>
+  /** How often, and after which pause, a failed task is run again. */
   readonly retryPolicy: Readonly<RetryPolicy>
   /** For tasks that are submitted without one in a process where this handler is registered. */
   readonly retentionPolicy: Readonly<TaskRetentionPolicy>

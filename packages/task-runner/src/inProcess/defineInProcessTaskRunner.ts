@@ -13,6 +13,7 @@ import type { InProcessTaskRunnerOptions } from './inProcessTaskRunnerOptions.js
  * and task store have defaults.
  *
  * @example
+ * import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
  * injector.bind(BlobStore, () => new InMemoryBlobStore())
  * injector.bind(TaskRunner, defineInProcessTaskRunner())
  */

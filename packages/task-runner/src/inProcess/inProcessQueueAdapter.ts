@@ -43,6 +43,7 @@ const pauseAfter = (rejections: number, clock: Clock): number =>
  * const queueAdapter = new InProcessQueueAdapter({ concurrencyLimits: { 'send-mail': 2 } })
  */
 export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
+  /** It ends with its process, and can do all else. */
   public readonly capabilities = CAPABILITIES
   public readonly idempotencyTtlSec: number
   readonly #clock: Clock
@@ -117,6 +118,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     })
   }
 
+  /** Stops pulling and drops what is queued; open claims run to their end. */
   public [Symbol.dispose](): void {
     this.#isDisposed = true
     this.#cancelTimer?.()

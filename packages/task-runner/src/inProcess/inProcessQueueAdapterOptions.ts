@@ -1,6 +1,11 @@
 import type { Clock } from '../time/clock.js'
 
-/** How a queue in this process differs from the default. */
+/**
+ * How a queue in this process differs from the default.
+ *
+ * @example
+ * const options: InProcessQueueAdapterOptions = { concurrencyLimits: { 'send-mail': 2 }, idempotencyTtlSec: 3_600 }
+ */
 export interface InProcessQueueAdapterOptions {
   /** Claims of a type that are open at the same time, at most, over all workers; integers of at least 1. @default {} */
   concurrencyLimits?: Record<string, number>

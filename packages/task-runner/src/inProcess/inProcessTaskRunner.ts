@@ -22,11 +22,13 @@ export class InProcessTaskRunner extends TaskRunnerCore {
     this.#queueAdapter = queueAdapter
   }
 
+  /** Fires the signals of what runs, and stops everything at once. */
   public override [Symbol.dispose](): void {
     super[Symbol.dispose]()
     this.#queueAdapter[Symbol.dispose]()
   }
 
+  /** The same, and resolves when the handlers have ended, or their time for that is over. */
   public override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]()
     await this.#queueAdapter[Symbol.asyncDispose]()

@@ -21,7 +21,7 @@ import type { EnqueueInput, IdempotencyLeaseInput, WorkerSubscription } from './
  *   units (idempotency keys: 4,096, and NUL separates the parts of a scoped one).
  *
  * @example
- * const { taskId, type, tags } = checkQueueInput.enqueue(input)
+ * const { taskId, type, tags } = checkQueueInput.enqueue({ taskId: 'a', type: 'send-mail', handlerVersion: 1 })
  */
 export const checkQueueInput = {
   enqueue: (input: EnqueueInput): EnqueueInput & { tags: readonly string[] } => {

@@ -4,7 +4,12 @@ import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ClaimOutcome } from './claimOutcome.js'
 
-/** What a transport can do. Constant for the life of the adapter. */
+/**
+ * What a transport can do. Constant for the life of the adapter.
+ *
+ * @example
+ * const needsSweep = ({ brokerSideReclaim }: QueueAdapterCapabilities): boolean => !brokerSideReclaim
+ */
 export interface QueueAdapterCapabilities {
   /** The content of the queue outlives the process. */
   readonly persistent: boolean
@@ -18,10 +23,19 @@ export interface QueueAdapterCapabilities {
   readonly brokerSideReclaim: boolean
 }
 
-/** One task to be dispatched. */
+/**
+ * One task to be dispatched.
+ *
+ * @example
+ * const input: EnqueueInput = { taskId, type: 'send-mail', handlerVersion: 1, notBefore: new Date(Date.now() + 60_000) }
+ * await adapter.enqueue(input)
+ */
 export interface EnqueueInput {
+  /** The task, whose row is in the store. */
   taskId: string
+  /** Selects the workers that may have it. */
   type: string
+  /** The version of the handler that it asks for. */
   handlerVersion: number
   /** Earliest dispatch; in the past or absent: at once. */
   notBefore?: Date
@@ -29,10 +43,18 @@ export interface EnqueueInput {
   tags?: readonly string[]
 }
 
-/** One delivery of one task to one slot. `receipt` is private to the adapter. */
+/**
+ * One delivery of one task to one slot. `receipt` is private to the adapter.
+ *
+ * @example
+ * const claim: ClaimedTask = { taskId, type: 'send-mail', receipt: '1-0', deliveryCount: 1 }
+ */
 export interface ClaimedTask {
+  /** The task, whose row is in the store. */
   readonly taskId: string
+  /** Its type. */
   readonly type: string
+  /** What the adapter knows its claim by; nobody else looks into it. */
   readonly receipt: unknown
   /** How often this entry has been delivered, this time included, from 1. Optional: not every adapter knows. */
   readonly deliveryCount?: number
@@ -46,8 +68,15 @@ export interface ClaimedTask {
   readonly begun?: ClaimBegun
 }
 
-/** How a core hears that a claim went to somebody else. */
+/**
+ * How a core hears that a claim went to somebody else.
+ *
+ * @example
+ * const lost = new AbortController()
+ * const lease: ClaimLease = { lost: lost.signal }
+ */
 export interface ClaimLease {
+  /** Fires when the claim went to somebody else. */
   readonly lost: AbortSignal
   /**
    * The same for the one listener that a core has, without a signal, which costs more than a short task. Calls it at once
@@ -56,12 +85,28 @@ export interface ClaimLease {
   onLost?(listener: () => void): void
 }
 
-/** What a worker asks of an adapter. */
+/**
+ * What a worker asks of an adapter.
+ *
+ * @example
+ * const subscription: WorkerSubscription = {
+ *   workerId: 'w',
+ *   concurrency: 2,
+ *   tags: [],
+ *   types: ['send-mail'],
+ *   compatibleVersions: {},
+ *   shouldDrain: () => false,
+ *   onClaim: () => Promise.resolve({ kind: 'success' }),
+ * }
+ */
 export interface WorkerSubscription {
+  /** Who pulls. */
   readonly workerId: string
   /** Claims open at once, at most. */
   readonly concurrency: number
+  /** What the worker offers. */
   readonly tags: readonly string[]
+  /** What it has handlers for. */
   readonly types: readonly string[]
   /** The versions by type that may be claimed; a missing or empty list means any. */
   readonly compatibleVersions: Readonly<Record<string, readonly number[]>>
@@ -74,13 +119,23 @@ export interface WorkerSubscription {
   readonly maxDeliveries?: Readonly<Record<string, number>>
   /** Asked before each pull; once true, nothing further is pulled. */
   shouldDrain(): boolean
+  /** Called with each claim; the adapter settles it by the answer. Does not reject. */
   onClaim(claim: ClaimedTask): Promise<ClaimOutcome>
 }
 
-/** Proposes `taskId` as the task behind an idempotency key. */
+/**
+ * Proposes `taskId` as the task behind an idempotency key.
+ *
+ * @example
+ * const input: IdempotencyLeaseInput = { type: 'send-mail', key: 'order-7', taskId }
+ * const holder = await adapter.acquireIdempotencyLease?.(input)
+ */
 export interface IdempotencyLeaseInput {
+  /** The type of the task: keys of different types do not meet. */
   type: string
+  /** The key. */
   key: string
+  /** Who is to have it, if nobody has. */
   taskId: string
 }
 
@@ -98,6 +153,7 @@ export interface IdempotencyLeaseInput {
  * subscription[Symbol.dispose]()
  */
 export interface QueueAdapter extends Disposable {
+  /** What it can do, for the core to rely on or to refuse. */
   readonly capabilities: QueueAdapterCapabilities
   /** Resolves once the entry is as durable as the adapter promises. Rejects after disposal. */
   enqueue(input: EnqueueInput): Promise<void>

@@ -11,13 +11,19 @@ import type { ReplayStepKind } from './replayStepKind.js'
 export class TaskReplayLogEntry {
   /** `<taskId>:<stepIndex>` */
   declare id: string
+  /** The task whose handler took the step. */
   declare taskId: string
   /** From 0, in the order of the calls within a run. */
   declare stepIndex: number
+  /** Which helper it was. */
   declare kind: ReplayStepKind
+  /** What it was asked for. */
   declare input?: unknown
+  /** What it answered. */
   declare output?: unknown
+  /** The child, of a `spawn-child`. */
   declare childTaskId?: string
+  /** The children that were waited for, in the order of the handles. */
   declare childTaskIds?: string[]
   /** ISO-8601. */
   declare createdAt: string

@@ -11,6 +11,7 @@ import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
  * @throws {MissingCapabilityError} naming all that is missing and what to bind instead
  *
  * @example
+ * import { BlobStore } from '@furystack/blob-store'
  * assertCapabilities(injector.get(TaskRunner), injector.get(BlobStore), injector.get(CrossNodeBus))
  */
 export const assertCapabilities = (

@@ -3,7 +3,16 @@ import type { Task } from '../task/task.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { TaskRunner } from './taskRunner.js'
 
-/** What `followTask` calls back. */
+/**
+ * What `followTask` calls back.
+ *
+ * @example
+ * const follower: TaskFollower = {
+ *   onTask: ({ status }) => console.log(status),
+ *   onUpdate: (update) => console.log(update.kind),
+ * }
+ * using following = await followTask(runner, taskId, follower)
+ */
 export interface TaskFollower {
   /** Called once, before any update: the row as it is. */
   onTask(task: Task): void
@@ -19,7 +28,7 @@ export interface TaskFollower {
  * @returns a handle that ends it.
  *
  * @example
- * using following = await followTask(runner, taskId, { onTask: render, onUpdate: apply })
+ * using following = await followTask(runner, taskId, { onTask: console.log, onUpdate: console.log })
  */
 export const followTask = async (runner: TaskRunner, taskId: string, follower: TaskFollower): Promise<Disposable> => {
   let early: TaskUpdate[] | undefined = []

@@ -2,7 +2,19 @@ import type { BlobRef } from '@furystack/blob-store'
 
 import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 
-/** A task to be submitted or drafted. */
+/**
+ * A task to be submitted or drafted.
+ *
+ * @example
+ * const options: SubmitOptions<{ to: string }> = {
+ *   type: 'send-mail',
+ *   handlerVersion: 1,
+ *   payload: { to: 'a@example.org' },
+ *   idempotencyKey: 'order-7',
+ *   notBefore: new Date(Date.now() + 60_000),
+ * }
+ * await runner.submit(options)
+ */
 export interface SubmitOptions<P> {
   /** Selects the handler. Non-empty, at most 512 characters. */
   type: string

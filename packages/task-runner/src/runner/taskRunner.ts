@@ -25,6 +25,7 @@ import type { WaitForOptions } from './waitForOptions.js'
  * const result = await runner.waitFor(task.id, { timeoutMs: 60_000 })
  */
 export interface TaskRunner extends Disposable {
+  /** What it can do. */
   readonly capabilities: TaskRunnerCapabilities
   /** What has failed for good, to be looked at and sent again. */
   readonly deadLetters: DeadLetters
@@ -62,6 +63,7 @@ export interface TaskRunner extends Disposable {
    */
   cancel(taskId: string, reason?: string): Promise<void>
 
+  /** The row of a task as it is; `undefined` for one that does not exist (any more). */
   get(taskId: string): Promise<Task | undefined>
 
   /** The task with all its descendants; children that do not exist are left out. Rejects with an `UnknownTaskError`. */

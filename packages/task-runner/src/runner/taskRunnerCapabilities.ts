@@ -1,4 +1,9 @@
-/** What a runner can do; frozen, constant for its life. */
+/**
+ * What a runner can do; frozen, constant for its life.
+ *
+ * @example
+ * const { delayedDispatch, maxPayloadBytes }: TaskRunnerCapabilities = runner.capabilities
+ */
 export interface TaskRunnerCapabilities {
   /** Queued tasks outlive the process. */
   readonly persistent: boolean

@@ -55,7 +55,7 @@ import { waitForTask } from './waitForTask.js'
  * resolves then. `Symbol.dispose` begins the same and does not wait.
  *
  * @example
- * const runner = new TaskRunnerCore({ injector, bus, blobStore, store, telemetry, queueAdapter })
+ * const runner = new TaskRunnerCore({ injector, bus, blobStore, store, telemetry, queueAdapter: adapter })
  */
 export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
   public readonly capabilities: TaskRunnerCapabilities
@@ -189,10 +189,12 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     return worker
   }
 
+  /** Fires the signals of what runs, hands its tasks back, and stops everything at once. */
   public [Symbol.dispose](): void {
     void this.#close()
   }
 
+  /** The same, and resolves when the handlers have ended and their claims are settled or handed back, or their time is over. */
   public [Symbol.asyncDispose](): Promise<void> {
     return this.#close()
   }

@@ -3,7 +3,12 @@ import { checkNumber } from '../argument/checkNumber.js'
 import { InvalidArgumentError } from '../errors/invalidArgumentError.js'
 import type { Clock } from '../time/clock.js'
 
-/** How a runner core differs from the default. Times are milliseconds. */
+/**
+ * How a runner core differs from the default. Times are milliseconds.
+ *
+ * @example
+ * const options: TaskRunnerCoreOptions = { maxPayloadBytes: 65_536, drainTimeoutMs: 5_000 }
+ */
 export interface TaskRunnerCoreOptions {
   /** Where time comes from, other than that of the store. @default the system's */
   clock?: Clock

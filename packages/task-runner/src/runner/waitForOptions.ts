@@ -1,4 +1,10 @@
-/** How long to wait for a task. */
+/**
+ * How long to wait for a task.
+ *
+ * @example
+ * const options: WaitForOptions = { timeoutMs: 60_000, signal: AbortSignal.timeout(30_000) }
+ * const result = await runner.waitFor(taskId, options)
+ */
 export interface WaitForOptions {
   /** Ends the waiting, not the task; its reason is what the waiter is rejected with. */
   signal?: AbortSignal | undefined

@@ -4,15 +4,38 @@ import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import type { TaskStatus } from '../task/taskStatus.js'
 import type { StoredTask } from './storedTask.js'
 
-/** How long an idempotency key belongs to its task by default. */
+/**
+ * How long an idempotency key belongs to its task by default.
+ *
+ * @example
+ * const expiresAt = Date.now() + DEFAULT_KEY_TTL_MS // a day from now
+ */
 export const DEFAULT_KEY_TTL_MS = 86_400_000
 
-/** A new row. `payloadJson` is JSON text, absent for `undefined`. */
+/**
+ * A new row. `payloadJson` is JSON text, absent for `undefined`.
+ *
+ * @example
+ * const input: CreateTask = {
+ *   id: crypto.randomUUID(),
+ *   type: 'send-mail',
+ *   handlerVersion: 1,
+ *   status: 'pending',
+ *   payloadJson: '{"to":"a@example.org"}',
+ *   tags: [],
+ *   retentionPolicy: DEFAULT_RETENTION_POLICY,
+ * }
+ */
 export interface CreateTask {
+  /** Unique; a random UUID, as a rule. */
   id: string
+  /** Selects the handler. */
   type: string
+  /** The version of the handler that it asks for. */
   handlerVersion: number
+  /** `draft`: not to run before it is started. */
   status: 'draft' | 'pending'
+  /** The payload; absent for `undefined`. */
   payloadJson?: string
   /** Epoch milliseconds. */
   notBefore?: number
@@ -27,11 +50,15 @@ export interface CreateTask {
   keyTtlMs?: number
   /** Whether the key may be taken from a task that has failed or was cancelled. @default false */
   resubmitAfterFailure?: boolean
+  /** The task that it is to be a child of. */
   parentTaskId?: string
+  /** Identity of whoever submits. */
   submittedBy?: string
   /** Blobs that the task is given to read, which others must not delete as long as it needs them. */
   consumedBlobs?: readonly BlobRef[]
+  /** What a worker must offer. */
   tags: readonly string[]
+  /** What becomes of it once it is over. */
   retentionPolicy: TaskRetentionPolicy
 }
 
@@ -42,6 +69,10 @@ export interface CreateTask {
  *   untouched. The key counts first.
  * - `refused`: there is no such parent, or it is over or `cancelling`. Of tasks that are created in one step none is,
  *   and all are answered with the parent that stood in the way.
+ *
+ * @example
+ * const created: CreateResult = await store.create(draft)
+ * if (created.kind === 'exists') console.log(`${created.stored.task.id} has the key`)
  */
 export type CreateResult =
   | { kind: 'created'; taskId: string; at: number; parentType?: string }

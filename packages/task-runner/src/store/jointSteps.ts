@@ -12,6 +12,10 @@ import type { FailedTask } from './storedTask.js'
  * The steps that a transport and a store take as one atomic step because they share a broker. A core that is given them
  * uses them in place of the separate pairs (row, then entry), so that no crash can come between the two, and finds
  * {@link ClaimedTask.begun} on every claim. A step that wakes a parent adds the parent's entry as well.
+ *
+ * @example
+ * const joint: JointSteps | undefined = adapter.joint?.(store)
+ * const created = await (joint ? joint.submit(draft) : store.create(draft))
  */
 export interface JointSteps {
   /**

@@ -50,19 +50,24 @@ export interface TaskStore {
    * its place among the parent's children in the same write, which is refused below a parent that is over.
    */
   create(input: CreateTask): Promise<CreateResult>
+  /** The row, or `undefined` if there is none. */
   get(taskId: string): Promise<StoredTask | undefined>
   /** In the order of the ids; `undefined` for those that do not exist. */
   getMany(taskIds: readonly string[]): Promise<Array<StoredTask | undefined>>
   /** Draft to pending, marked as not yet enqueued. */
   start(input: StartTask): Promise<StartResult>
+  /** Makes the caller the owner of the next attempt, or tells why not. */
   beginAttempt(input: BeginAttempt): Promise<BeginResult>
   /** A row that becomes pending again is marked as not yet enqueued. */
   finishAttempt(input: FinishAttempt): Promise<FinishResult>
+  /** Extends the lease of an attempt, and stores its progress. */
   extendAttempt(input: ExtendAttempt): Promise<ExtendResult>
+  /** Ends a task that nobody runs; tells the owner of one that somebody does. */
   cancel(input: CancelTask): Promise<CancelResult>
 
   /** The child's row, its place in the parent's, and the parent's step, in one conditional write. */
   spawnChild(input: SpawnChild): Promise<SpawnResult>
+  /** Keeps what a handler has done, once. */
   recordStep(input: RecordStep): Promise<RecordStepResult>
   /** All recorded steps of a task, in no particular order. */
   readSteps(taskId: string): Promise<RecordedStep[]>

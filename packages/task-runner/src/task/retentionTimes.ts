@@ -1,6 +1,11 @@
 import type { TaskRetentionPolicy } from './taskRetentionPolicy.js'
 
-/** A policy in times: milliseconds after the end of a task, Infinity for never. */
+/**
+ * A policy in times: milliseconds after the end of a task, Infinity for never.
+ *
+ * @example
+ * const { row, failedRow }: RetentionTimes = retentionTimes(DEFAULT_RETENTION_POLICY) // 30 days each
+ */
 export interface RetentionTimes {
   /** Until the row of a task that has succeeded or was cancelled is removed; 0 is in the step that ends it. */
   readonly row: number

@@ -5,7 +5,13 @@ import type { TaskEvent } from './taskEvent.js'
 import type { TaskRetentionPolicy } from './taskRetentionPolicy.js'
 import type { TaskStatus } from './taskStatus.js'
 
-/** The last progress that a handler reported and that was stored. */
+/**
+ * The last progress that a handler reported and that was stored.
+ *
+ * @example
+ * const progress: TaskProgress | undefined = (await runner.get(taskId))?.progress
+ * console.log(`${progress?.percent ?? 0} %`)
+ */
 export interface TaskProgress {
   /** 0 to 100, as the handler gave it. */
   percent: number
@@ -15,9 +21,17 @@ export interface TaskProgress {
   updatedAt: string
 }
 
-/** Why a task failed for good. It never carries a stack: stacks stay in the attempt records. */
+/**
+ * Why a task failed for good. It never carries a stack: stacks stay in the attempt records.
+ *
+ * @example
+ * const error: TaskError | undefined = (await runner.get(taskId))?.error
+ * if (error?.name === 'RangeError') console.log(error.message)
+ */
 export interface TaskError {
+  /** The class of what was thrown. */
   name: string
+  /** Bounded. */
   message: string
 }
 
@@ -37,6 +51,7 @@ export class Task {
   declare type: string
   /** The handler version that the submitter asked for. */
   declare handlerVersion: number
+  /** Where it is in its life. */
   declare status: TaskStatus
   /** What the submitter passed, after a round trip through JSON. */
   declare payload: unknown
@@ -44,24 +59,31 @@ export class Task {
   declare result?: unknown
   /** Set with the final `failed`. */
   declare error?: TaskError
+  /** What its handler reported last. */
   declare progress?: TaskProgress
+  /** The task that it is a child of. */
   declare parentTaskId?: string
   /** Children spawned by the handler, in order. */
   declare childTaskIds: string[]
   /** Identity of the submitter, if one was given. */
   declare submittedBy?: string
+  /** When it was stored. */
   declare submittedAt: string
   /** Earliest start. A retry rewrites it. */
   declare notBefore?: string
   /** When the first attempt has to have begun; a task that has not been run by then fails. */
   declare startBefore?: string
+  /** The key that it was submitted with. */
   declare idempotencyKey?: string
   /** Every run, oldest first, never pruned. */
   declare attempts: AttemptRecord[]
   /** The newest {@link MAX_EVENTS_PER_TASK}. */
   declare events: TaskEvent[]
+  /** Blobs that its handler wrote, or has given upload URLs for. */
   declare producedBlobs: BlobRef[]
+  /** Blobs that it was given to read. */
   declare consumedBlobs: BlobRef[]
+  /** What becomes of it once it is over. */
   declare retentionPolicy: TaskRetentionPolicy
   /** What a worker must offer to be given this task. */
   declare tags: string[]

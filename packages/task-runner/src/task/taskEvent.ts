@@ -9,8 +9,16 @@ import type { TaskStatus, TerminalStatus } from './taskStatus.js'
  */
 export const MAX_EVENTS_PER_TASK = 1000
 
-/** One entry of a task's history, oldest first; `at` is ISO-8601. */
-export type TaskEvent = { at: string } & (
+/**
+ * One entry of a task's history, oldest first; `at` is ISO-8601.
+ *
+ * @example
+ * const isRetry = (event: TaskEvent): boolean => event.kind === 'attempt-failed' && event.willRetry
+ */
+export type TaskEvent = {
+  /** When, ISO-8601. */
+  at: string
+} & (
   | { kind: 'submitted' }
   | { kind: 'claimed'; workerId: string }
   | { kind: 'spawned-child'; childTaskId: string; childType: string }

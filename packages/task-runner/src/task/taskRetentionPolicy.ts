@@ -1,4 +1,9 @@
-/** What becomes of a task's row and blobs once the task is over, and when. Fractions of days are allowed. */
+/**
+ * What becomes of a task's row and blobs once the task is over, and when. Fractions of days are allowed.
+ *
+ * @example
+ * const policy: TaskRetentionPolicy = { onSuccess: 'delete-all', onFailure: 'keep', ttlAfterTerminalDays: 7, keepRowDays: 1 }
+ */
 export interface TaskRetentionPolicy {
   /** Which blobs of a task that has succeeded are deleted: none, those that it produced, or those it consumed as well. */
   onSuccess: 'keep' | 'delete-intermediate' | 'delete-all'

@@ -4,11 +4,19 @@
  * `draft` waits for {@link TaskRunner.start}; `pending` is queued or parked; `claimed` is announced to subscribers but
  * never stored; `running` is owned by one worker; `waiting` is suspended until awaited children end; `cancelling` runs
  * still, but its worker has been told to stop. The last three are terminal.
+ *
+ * @example
+ * const isWaiting = (status: TaskStatus): boolean => status === 'pending' || status === 'waiting'
  */
 export type TaskStatus =
   'draft' | 'pending' | 'claimed' | 'running' | 'waiting' | 'cancelling' | 'cancelled' | 'succeeded' | 'failed'
 
-/** A status that a task never leaves again. */
+/**
+ * A status that a task never leaves again.
+ *
+ * @example
+ * const endings: TerminalStatus[] = ['succeeded', 'failed', 'cancelled']
+ */
 export type TerminalStatus = 'cancelled' | 'succeeded' | 'failed'
 
 /**

@@ -1,7 +1,15 @@
 import type { DeadLetterReason } from '../deadLetters/deadLetter.js'
 import type { TerminalStatus } from '../task/taskStatus.js'
 
-/** What a runner tells about its work, by event. */
+/**
+ * What a runner tells about its work, by event.
+ *
+ * @example
+ * const onFailed = ({ type, error, willRetry }: TaskRunnerTelemetryEvents['onTaskFailed']): void => {
+ *   if (!willRetry) console.error(`${type} has failed for good: ${error.message}`)
+ * }
+ * telemetry.addListener('onTaskFailed', onFailed)
+ */
 export interface TaskRunnerTelemetryEvents {
   /** A task became pending for the first time. `payloadBytes` is the UTF-8 length of its JSON text. */
   onTaskSubmitted: { taskId: string; type: string; parentTaskId?: string; payloadBytes: number }
@@ -26,7 +34,9 @@ export interface TaskRunnerTelemetryEvents {
   }
   /** A dead letter is pending again; `reason` is why it was one. */
   onTaskResent: { taskId: string; type: string; reason: DeadLetterReason }
+  /** A task was cancelled, by itself or because `cascadeFromTaskId` was, or has ended. */
   onTaskCancelled: { taskId: string; type: string; cascadeFromTaskId?: string }
+  /** A report of progress was stored. */
   onTaskProgress: { taskId: string; percent: number; meta?: unknown }
   /** A worker was given a task that it cannot run, and sent it back to wait for one that can. */
   onTaskMisfit: {
@@ -41,9 +51,14 @@ export interface TaskRunnerTelemetryEvents {
   onTaskLeaseLost: { taskId: string; type: string; attempt: number; workerId: string }
   /** Something went wrong that no caller hears of. `operation` names what the runner was doing. */
   onTaskRunnerError: { operation: string; error: unknown }
+  /** A blob was written. */
   onBlobPut: { key: string; byteLength: number; durationMs: number }
+  /** A blob was read. */
   onBlobGet: { key: string; byteLength: number; durationMs: number }
+  /** A blob was deleted. */
   onBlobDelete: { key: string; durationMs: number }
+  /** The blobs of ended tasks were looked through. */
   onSweeperRun: { scannedCount: number; sweptCount: number; deletedBlobCount: number; durationMs: number }
+  /** A blob of an ended task was deleted, by its policy. */
   onSweeperBlobDeleted: { taskId: string; type: string; key: string; reason: 'produced' | 'consumed' }
 }

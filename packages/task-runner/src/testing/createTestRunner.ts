@@ -14,9 +14,18 @@ import type { VirtualTimeOptions } from './virtualTime.js'
 
 const TIMER_MS = 100
 
-/** What `createTestRunner` answers, which depends on whether it was asked for virtual time. */
+/**
+ * What `createTestRunner` answers, which depends on whether it was asked for virtual time.
+ *
+ * @example
+ * const create: CreateTestRunner = createTestRunner
+ * await using test = create({ handlers: [sendMail], virtualTime: true })
+ * await test.time.advance(60_000)
+ */
 export interface CreateTestRunner {
+  /** A runner in virtual time. */
   (options: TestRunnerOptions & { virtualTime: true | VirtualTimeOptions }): VirtualTestRunner
+  /** A runner in real time. */
   (options?: TestRunnerOptions): TestRunner
 }
 
@@ -26,6 +35,7 @@ export interface CreateTestRunner {
  * a clock of its own, which the test moves.
  *
  * @example
+ * import { expect } from 'vitest'
  * await using test = createTestRunner({ handlers: [sendMail], virtualTime: true })
  * const notBefore = new Date(test.time.now + 3 * 86_400_000)
  * const task = await test.runner.submit({ type: 'send-mail', handlerVersion: 1, payload: { to: 'a@example.org' }, notBefore })

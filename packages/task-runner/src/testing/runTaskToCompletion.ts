@@ -7,9 +7,17 @@ import { longTimeout } from '../time/longTimeout.js'
 import type { ClockDriver } from './clockDriver.js'
 import { driverOf } from './driverOf.js'
 
-/** What {@link runTaskToCompletion} takes. */
+/**
+ * What {@link runTaskToCompletion} takes.
+ *
+ * @example
+ * const options: RunTaskToCompletionOptions = { runner, taskId, timeoutMs: 2_000 }
+ * const task = await runTaskToCompletion(options)
+ */
 export interface RunTaskToCompletionOptions {
+  /** Where the task is. */
   runner: Pick<TaskRunner, 'get'>
+  /** The task. */
   taskId: string
   /** Milliseconds of real time, at least 0. @default 10_000 */
   timeoutMs?: number
@@ -23,6 +31,7 @@ export interface RunTaskToCompletionOptions {
  * time it moves on, from one thing that is due to the next.
  *
  * @example
+ * import { expect } from 'vitest'
  * const task = await runTaskToCompletion({ runner, taskId })
  * expect(task).toMatchObject({ status: 'failed', error: { name: 'RangeError' } })
  */

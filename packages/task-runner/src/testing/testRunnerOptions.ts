@@ -2,7 +2,13 @@ import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescript
 import type { InProcessTaskRunnerOptions } from '../inProcess/inProcessTaskRunnerOptions.js'
 import type { VirtualTimeOptions } from './virtualTime.js'
 
-/** How a test runner differs from the default; the options of a runner in this process are all passed on to it. */
+/**
+ * How a test runner differs from the default; the options of a runner in this process are all passed on to it.
+ *
+ * @example
+ * const options: TestRunnerOptions = { handlers: [sendMail], workerConcurrency: 1 }
+ * await using test = createTestRunner(options)
+ */
 export interface TestRunnerOptions extends InProcessTaskRunnerOptions {
   /** The handlers of a worker that is registered at once. @default no worker */
   handlers?: readonly AnyTaskHandlerDescriptor[]

@@ -4,9 +4,14 @@ import type { Clock } from '../time/clock.js'
 import { ClockDriver } from './clockDriver.js'
 import { VirtualClock } from './virtualClock.js'
 
-/** Where virtual time begins. */
+/**
+ * Where virtual time begins.
+ *
+ * @example
+ * const options: VirtualTimeOptions = { startAt: new Date('2030-01-01') }
+ */
 export interface VirtualTimeOptions {
-  /** @default the present */
+  /** The first instant. @default the present */
   startAt?: Date
 }
 
@@ -17,6 +22,11 @@ export interface VirtualTimeOptions {
  *
  * It knows nothing of what is real: sockets, files, `setTimeout`, `Date.now`. A handler takes its times from its context,
  * and what a test has to wait for apart from that it awaits itself, before it moves time.
+ *
+ * @example
+ * const time: VirtualTime = virtualTime({ startAt: new Date('2030-01-01') })
+ * await time.advance(60_000)
+ * console.log(new Date(time.now).toISOString()) // '2030-01-01T00:01:00.000Z'
  */
 export interface VirtualTime {
   /** Epoch milliseconds. */
@@ -53,7 +63,7 @@ export interface VirtualTime {
  * @example
  * const time = virtualTime({ startAt: new Date('2030-01-01') })
  * const store = new MemoryTaskStore({ now: () => time.now })
- * const runner = new InProcessTaskRunner({ ...deps, store }, { clock: time.clock })
+ * const runner = new InProcessTaskRunner({ injector, bus, blobStore, telemetry, store }, { clock: time.clock })
  */
 export const virtualTime = ({ startAt = new Date() }: VirtualTimeOptions = {}): VirtualTime =>
   new ClockDriver(new VirtualClock(startAt.getTime()))

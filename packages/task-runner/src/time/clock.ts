@@ -1,4 +1,10 @@
-/** How a timer differs from the default. */
+/**
+ * How a timer differs from the default.
+ *
+ * @example
+ * const options: TimerOptions = { keepAlive: true }
+ * const cancel = clock.setTimer(() => console.log('a minute later'), 60_000, options)
+ */
 export interface TimerOptions {
   /** Whether the process stays alive for it. @default false */
   keepAlive?: boolean

@@ -1,6 +1,18 @@
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 
-/** A worker to be registered. */
+/**
+ * A worker to be registered.
+ *
+ * @example
+ * const options: RegisterWorkerOptions = {
+ *   name: 'mail',
+ *   handlers: [sendMail],
+ *   concurrency: 4,
+ *   tags: ['eu'],
+ *   compatibleVersions: { 'send-mail': [1, 2] },
+ * }
+ * runner.registerWorker(options)
+ */
 export interface RegisterWorkerOptions {
   /** For people. */
   name: string

@@ -11,10 +11,13 @@
  * })
  */
 export interface Worker extends Disposable, AsyncDisposable {
+  /** As it was registered. */
   readonly name: string
   /** `worker-` and a random UUID. */
   readonly workerId: string
+  /** Tasks that run at the same time, at most. */
   readonly concurrency: number
+  /** What it offers. */
   readonly tags: readonly string[]
   /** Claims that this worker holds at the moment. */
   readonly activeTaskCount: number

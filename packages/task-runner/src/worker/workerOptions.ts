@@ -1,15 +1,21 @@
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 
-/** What `defineWorker` takes; see `RegisterWorkerOptions`. */
+/**
+ * What `defineWorker` takes; see `RegisterWorkerOptions`.
+ *
+ * @example
+ * const options: WorkerOptions = { name: 'mail-worker', types: [sendMail], concurrency: 4 }
+ * const MailWorker = defineWorker(options)
+ */
 export interface WorkerOptions {
   /** Also the name of the token. */
   name: string
   /** The handlers that the worker has. */
   types: AnyTaskHandlerDescriptor[]
-  /** @default 1 */
+  /** Tasks that run at the same time, at most. @default 1 */
   concurrency?: number
-  /** @default [] */
+  /** What the worker offers. @default [] */
   tags?: string[]
-  /** @default {}: the versions of the handlers */
+  /** The task versions by type that it takes. @default {}: the versions of the handlers */
   compatibleVersions?: Record<string, number[]>
 }

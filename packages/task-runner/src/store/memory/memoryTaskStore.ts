@@ -42,7 +42,12 @@ import { toStoredTask } from './toStoredTask.js'
 /** More than one step brings, so that what is over does not gather. */
 const TIDIED_PER_STEP = 4
 
-/** How a `MemoryTaskStore` differs from the default. */
+/**
+ * How a `MemoryTaskStore` differs from the default.
+ *
+ * @example
+ * const options: MemoryTaskStoreOptions = { now: () => Date.parse('2030-01-01') }
+ */
 export interface MemoryTaskStoreOptions {
   /** The clock, in epoch milliseconds. @default the system's */
   now?: () => number
