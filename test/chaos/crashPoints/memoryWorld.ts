@@ -105,12 +105,14 @@ export const memoryWorld = (queue: QueueKind, scenario: Pick<Scenario, 'handlers
     outcome: async () => ({ rows: await rows(), log }),
     leftovers: async () => {
       const marked = await store.findUnqueued({ olderThanMs: 0, limit: 100 })
+      const orphaned = await store.findOrphaned({ olderThanMs: 0, limit: 100 })
       const known: string[] = []
       lanes.knownLanes().subscribe((found) => {
         for (const lane of found) if (lanes.length(lane) > 0) known.push(`an entry in ${lane.name}`)
       })
       return [
         ...known,
+        ...orphaned.map(({ parentId }) => `open children of ${parentId}`),
         ...marked.map(({ task }) => `the mark of ${task.id}`),
         ...lanes.parked().map(() => 'a parked entry'),
         ...lanes.pending().map(() => 'a pending entry'),
