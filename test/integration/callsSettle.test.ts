@@ -8,85 +8,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { LaneError, lane, openLanePort, redisQueueAdapter } from '../../src/index.js'
 import { deferred } from '../support/deferred.js'
-import { connectClient, type TestClient, uniquePrefix } from '../support/redis.js'
+import { connectClient, uniquePrefix } from '../support/redis.js'
 import { type RedisServer, startRedisServer } from '../support/redisServer.js'
 import { serviceOn } from '../support/service.js'
+import { type FaultScene, SERVER_FAULTS } from '../support/serverFaults.js'
+import { type Outcome, outcomeOf } from '../support/outcomeOf.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { until } from '../support/until.js'
 
 const DEADLINE_MS = 300
-/**
- * A command waits for a connection for the deadline at most, and for its reply one and a half times as long; no call here
- * takes more than a few commands one after another. The rest is for a busy machine: what hangs would hang for ever.
- */
-const LIMIT_MS = 12_000
-
-interface Scene {
-  readonly server: RedisServer
-  readonly proxy: TcpProxy
-  /** Talks to the server past the proxy. */
-  readonly admin: () => Promise<TestClient>
-}
-
-interface Fault {
-  readonly begin: (scene: Scene) => Promise<unknown>
-  readonly end: (scene: Scene) => Promise<unknown>
-  /** Whether it is there before the runner is. */
-  readonly isFirst?: boolean
-}
-
-const command =
-  (...args: string[]) =>
-  async ({ admin }: Scene): Promise<unknown> =>
-    (await admin()).sendCommand(args)
-const kill = ({ server }: Scene): Promise<void> => server.kill('SIGKILL')
-const restart = ({ server }: Scene): Promise<void> => server.restart()
-
-const FAULTS: Record<string, Fault> = {
-  'is down before the runner is made': { begin: kill, end: restart, isFirst: true },
-  'is killed in the midst of the calls': { begin: kill, end: restart },
-  'stands still behind open connections': {
-    begin: ({ proxy }) => Promise.resolve(proxy.stall()),
-    end: ({ proxy }) => Promise.resolve(proxy.resume()),
-  },
-  'pauses its clients': {
-    begin: command('CLIENT', 'PAUSE', '3000', 'ALL'),
-    // The pause ends by itself; whoever is waited for then is served.
-    end: () => Promise.resolve(),
-  },
-  'has its memory full': {
-    begin: command('CONFIG', 'SET', 'maxmemory', '1'),
-    end: command('CONFIG', 'SET', 'maxmemory', '0'),
-  },
-  'is a replica now': { begin: command('REPLICAOF', '127.0.0.1', '1'), end: command('REPLICAOF', 'NO', 'ONE') },
-  'refuses connections and cuts those it had': {
-    begin: ({ proxy }) => {
-      proxy.refuse()
-      proxy.cut()
-      return Promise.resolve()
-    },
-    end: ({ proxy }) => proxy.accept(),
-  },
-}
-
-type Outcome =
-  { readonly kind: 'fulfilled' } | { readonly kind: 'rejected'; readonly error: unknown } | { readonly kind: 'hangs' }
-
-const outcomeOf = async (call: () => unknown): Promise<Outcome> => {
-  const late = deferred<Outcome>()
-  const timer = setTimeout(() => late.resolve({ kind: 'hangs' }), LIMIT_MS)
-  const ended = (async (): Promise<Outcome> => {
-    try {
-      await call()
-      return { kind: 'fulfilled' }
-    } catch (error) {
-      return { kind: 'rejected', error }
-    }
-  })()
-  const outcome = await Promise.race([ended, late.promise])
-  clearTimeout(timer)
-  return outcome
-}
 
 const ask = (reply$: Observable<unknown>): Promise<unknown> => lastValueFrom(reply$, { defaultValue: undefined })
 
@@ -94,7 +24,7 @@ const effectOf = (outcome: Outcome): string =>
   outcome.kind === 'rejected' ? (outcome.error as LaneError).effect : outcome.kind
 
 describe('every call, while Redis', () => {
-  it.each(Object.entries(FAULTS))(
+  it.each(Object.entries(SERVER_FAULTS))(
     '%s, settles with a typed error that tells its effect',
     { timeout: 60_000 },
     async (_, fault) => {
@@ -105,7 +35,7 @@ describe('every call, while Redis', () => {
 
       await using server = await startRedisServer({ persistent: true, args: ['--maxmemory-policy', 'noeviction'] })
       await using proxy = await startTcpProxy({ targetPort: server.port })
-      const scene: Scene = { server, proxy, admin: () => connectClient({ url: server.url }) }
+      const scene: FaultScene = { server, proxy, admin: () => connectClient({ url: server.url }) }
       const client = await connectClient({ url: proxy.url })
       const prefix = uniquePrefix('settle')
       if (fault.isFirst) await fault.begin(scene)
