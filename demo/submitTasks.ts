@@ -1,5 +1,7 @@
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
+import { CrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import { defineRedisTaskRunner } from '@furystack/redis-task-runner'
 import { type Task, TaskRunner } from '@furystack/task-runner'
 import type { HashFilePayload } from './hashFile.js'
@@ -29,12 +31,10 @@ const BATCH = 100
 export const openSubmitter = ({ client, prefix }: DemoRedis, signal: AbortSignal): Submitter => {
   const injector = createInjector()
   injector.bind(BlobStore, () => new InMemoryBlobStore())
-  injector.bind(
-    TaskRunner,
-    // The bus ends at this process, as the blob store does: updates of tasks that run elsewhere do not arrive here, so
-    // results are read from the rows.
-    defineRedisTaskRunner({ client, serviceName: 'demo', topicPrefix: prefix, capabilityCheck: 'off' }),
-  )
+  const names = { client, serviceName: 'demo', topicPrefix: prefix }
+  injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter(names))
+  // No task has blobs, so the store may end at this process.
+  injector.bind(TaskRunner, defineRedisTaskRunner({ ...names, capabilityCheck: 'off' }))
   const runner = injector.get(TaskRunner)
 
   const submitOne = async (folder: string, slowdownMs: number, planned: PlannedTask): Promise<SubmittedTask> => {

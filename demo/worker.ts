@@ -3,7 +3,9 @@
  * and let it drain when the process is told to end. What it runs is in `hashFile.ts`.
  */
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
+import { CrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import { defineRedisTaskRunner } from '@furystack/redis-task-runner'
 import { defineWorker, TaskRunner, TaskRunnerTelemetryToken } from '@furystack/task-runner'
 import { createClient } from 'redis'
@@ -24,17 +26,17 @@ const injector = createInjector()
 // Our handlers return a few numbers and write no blobs. Those that do need a store which all processes share.
 injector.bind(BlobStore, () => new InMemoryBlobStore())
 
+// Updates and requests to cancel go over the same Redis to the other processes.
+const names = { client, serviceName: WORKER_NAME, topicPrefix: TOPIC_PREFIX }
+injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter(names))
 injector.bind(
   TaskRunner,
   defineRedisTaskRunner({
-    client,
-    serviceName: WORKER_NAME,
-    topicPrefix: TOPIC_PREFIX,
+    ...names,
     // Holds for the whole fleet, so every process has to be given the same.
     concurrencyLimits: CONCURRENCY_LIMITS,
     drainTimeoutMs: 1_000,
-    // The bus that is bound by default, and this blob store, end at the process. Then updates and requests to cancel do
-    // not reach other processes, so the runner would refuse. Rows and queue are shared, and nothing else is used.
+    // The runner would refuse a blob store that ends at the process.
     capabilityCheck: 'off',
   }),
 )

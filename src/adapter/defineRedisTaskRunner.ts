@@ -15,12 +15,13 @@ import { RedisTaskRunner, type RedisTaskRunnerOptions } from './redisTaskRunner.
  * is not connected
  *
  * @example
+ * import { S3Client } from '@aws-sdk/client-s3'
  * import { BlobStore } from '@furystack/blob-store'
- * import { defineFileSystemBlobStore } from '@furystack/filesystem-blob-store'
- * injector.bind(BlobStore, defineFileSystemBlobStore({ root: '/var/blobs', secret: process.env.BLOB_SECRET ?? '' }))
- * const names = { client, serviceName: 'svc-a', topicPrefix: 'svc-a/' }
- * injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter(names))
- * injector.bind(TaskRunner, defineRedisTaskRunner(names))
+ * import { defineS3BlobStore } from '@furystack/s3-blob-store'
+ * injector.bind(BlobStore, defineS3BlobStore({ client: new S3Client({ region: 'eu-central-1' }), bucket: 'svc-a' }))
+ * const shared = { client, serviceName: 'svc-a', topicPrefix: 'svc-a/' }
+ * injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter(shared))
+ * injector.bind(TaskRunner, defineRedisTaskRunner(shared))
  * const runner = injector.get(TaskRunner)
  */
 export const defineRedisTaskRunner = (options: RedisTaskRunnerOptions): ServiceFactory<TaskRunner> => {
