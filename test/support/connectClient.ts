@@ -34,7 +34,7 @@ export const connectClient = async ({
   onFinished = onTestFinished,
   ...options
 }: ConnectClientOptions = {}): Promise<TestClient> => {
-  const settings: Settings = { url: redisUrl(), ...options }
+  const settings: Settings = { ...options, url: options.url ?? redisUrl() }
   const client = major === 5 ? (createClient5(settings) as unknown as TestClient) : create6(settings)
   // Tests cut connections on purpose, and an `error` event nobody listens to would end the process.
   client.on('error', () => undefined)

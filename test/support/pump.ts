@@ -4,8 +4,8 @@ import type { ProxyGate } from './proxyGate.js'
 // What is on its way may take this much memory; then the sender is held back, as it would be by a full network.
 const MAX_QUEUED_BYTES = 1024 * 1024
 
-/** Forwards data and the end of one socket to another through the gate, in order. */
-export const pump = (from: Socket, to: Socket, gate: ProxyGate): void => {
+/** Forwards data and the end of one socket to another through the gate, in order; but what is swallowed is gone. */
+export const pump = (from: Socket, to: Socket, gate: ProxyGate, isSwallowed = (): boolean => false): void => {
   let last = Promise.resolve()
   let queued = 0
 
@@ -15,6 +15,7 @@ export const pump = (from: Socket, to: Socket, gate: ProxyGate): void => {
   }
 
   from.on('data', (chunk) => {
+    if (isSwallowed()) return
     queued += chunk.length
     if (queued > MAX_QUEUED_BYTES) from.pause()
     forward(async () => {

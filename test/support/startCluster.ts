@@ -28,9 +28,11 @@ export interface ClusterSetup {
 /** Starts a cluster for a test, and waits until every node is content with it. A silent node is given a second. */
 export const startCluster = async ({
   withReplicas = false,
+  persistent = false,
   onFinished = onTestFinished,
-}: { withReplicas?: boolean; onFinished?: OnFinished } = {}): Promise<ClusterSetup> => {
-  const nodes = await Promise.all(Array.from({ length: withReplicas ? 6 : 3 }, () => startNode(onFinished)))
+}: { withReplicas?: boolean; persistent?: boolean; onFinished?: OnFinished } = {}): Promise<ClusterSetup> => {
+  const count = withReplicas ? 6 : 3
+  const nodes = await Promise.all(Array.from({ length: count }, () => startNode(persistent, onFinished)))
   const primaries = nodes.slice(0, 3)
   const replicas = nodes.slice(3)
   const share = Math.ceil(SLOTS / 3)
@@ -85,10 +87,11 @@ export const startCluster = async ({
   }
 }
 
-const startNode = async (onFinished: OnFinished): Promise<ClusterNode & { busPort: number }> => {
+const startNode = async (persistent: boolean, onFinished: OnFinished): Promise<ClusterNode & { busPort: number }> => {
   const busPort = await freePort()
   const server = await serverOfTest(
     {
+      persistent,
       args: [
         ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort), '--cluster-node-timeout', '1000'],
         ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],

@@ -54,6 +54,22 @@ describe('startTcpProxy', () => {
     expect(performance.now() - start).toBeGreaterThan(95)
   })
 
+  it.each(['cut', 'silence'] as const)('swallows what the server says next, with %s after it', async (then) => {
+    const { proxy } = await startEcho()
+    const first = await dial(proxy.port)
+    first.socket.write('heard')
+    await until(() => first.received() === 'heard', { description: 'the echo' })
+    const closed = once(first.socket, 'close')
+    proxy.swallow(then)
+    first.socket.write('lost')
+    if (then === 'cut') await closed
+    const second = await dial(proxy.port)
+    second.socket.write('again')
+    await until(() => second.received() === 'again', { description: 'the echo of the next connection' })
+    expect(first.received()).toBe('heard')
+    expect(first.socket.closed).toBe(then === 'cut')
+  })
+
   it('cuts both sides and takes the next connection', async () => {
     const { proxy, sockets } = await startEcho()
     const first = await dial(proxy.port)

@@ -33,6 +33,11 @@ export interface TcpProxy extends AsyncDisposable {
   readonly accept: () => Promise<void>
   /** Delivers everything that comes from now on this much later, each way. */
   readonly delayMs: (milliseconds: number) => void
+  /**
+   * Takes the next thing that the server says on each connection that is open now, and all after it; what the client says
+   * goes on. The connection is cut with that (`cut`), or stays as it is for whoever waits (`silence`).
+   */
+  readonly swallow: (then: 'cut' | 'silence') => void
   /** Cuts all connections and stops listening. */
   readonly stop: () => Promise<void>
 }
@@ -41,13 +46,25 @@ export interface TcpProxy extends AsyncDisposable {
 export const startTcpProxy = async ({ targetPort, port: wanted }: TcpProxyOptions): Promise<TcpProxy> => {
   const gate = proxyGate()
   const pairs = new Map<Socket, Socket>()
+  const swallowing = new Map<Socket, 'cut' | 'silence'>()
 
   const onClient = (client: Socket): void => {
     const target = connect({ host: HOST, port: targetPort, noDelay: true, allowHalfOpen: true })
     pairs.set(client, target)
-    client.once('close', () => pairs.delete(client))
+    client.once('close', () => {
+      pairs.delete(client)
+      swallowing.delete(client)
+    })
+    const isSwallowed = (): boolean => {
+      const then = swallowing.get(client)
+      if (then === 'cut') {
+        client.destroy()
+        target.destroy()
+      }
+      return then !== undefined
+    }
     pump(client, target, gate)
-    pump(target, client, gate)
+    pump(target, client, gate, isSwallowed)
   }
 
   const listen = async (port: number): Promise<Server> => {
@@ -106,6 +123,9 @@ export const startTcpProxy = async ({ targetPort, port: wanted }: TcpProxyOption
       server ??= await listen(port)
     },
     delayMs: gate.delay,
+    swallow: (then) => {
+      for (const client of pairs.keys()) swallowing.set(client, then)
+    },
     stop,
     [Symbol.asyncDispose]: stop,
   }

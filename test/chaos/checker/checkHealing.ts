@@ -1,0 +1,88 @@
+import { RUNNER_OPTIONS } from '../settings.js'
+import type { Check } from './check.js'
+import type { Readings } from './readings.js'
+
+/** What is promised of a call that is one command, and two seconds for a machine at its limits. */
+const SETTLED_WITHIN_MS = 2.5 * RUNNER_OPTIONS.commandDeadlineMs + 2_000
+/** A cancel looks at the tree as well. */
+const CANCELLED_WITHIN_MS = 3 * SETTLED_WITHIN_MS
+/** Something new is run this soon after any fault: deadlines, a visibility, and whatever else was in the way. */
+const HEALED_WITHIN_MS = 15_000
+
+/**
+ * G7. Calls settle in time, with an error that tells what became of them, and what was said to have had no effect had none;
+ * something new is run soon after every fault; no process ends by itself, and nothing stays uncaught.
+ */
+export const checkHealing: Check = (readings) => [
+  ...callFaults(readings),
+  ...untoldEffects(readings),
+  ...openCalls(readings),
+  ...wounds(readings),
+  ...deaths(readings),
+  ...readings.of('uncaught').map(({ at, by, error }) => ({ at, message: `${by}: ${error}` })),
+]
+
+const callFaults: Check = ({ of, lines }) => {
+  const slow = lines.flatMap((line) => {
+    if (line.kind !== 'submitted' && line.kind !== 'rejected' && line.kind !== 'refused' && line.kind !== 'cancelled')
+      return []
+    const isCancel = line.kind === 'cancelled' || (line.kind === 'refused' && line.call === 'cancel')
+    const took = line.at - line.startedAt
+    const stalledMs = of('stall')
+      .filter(({ at, by }) => (by === line.by || by === 'executioner') && at >= line.startedAt && at <= line.at)
+      .reduce((sum, { ms }) => sum + ms, 0)
+    if (took - stalledMs <= (isCancel ? CANCELLED_WITHIN_MS : SETTLED_WITHIN_MS)) return []
+    return [{ at: line.at, message: `${line.by} had to wait ${took} ms until a call was ${line.kind}` }]
+  })
+  const untyped = [...of('rejected'), ...of('refused')]
+    .filter(({ effect }) => effect === undefined)
+    .map(({ at, by, error }) => ({ at, message: `${by} was given an error that does not tell its effect: ${error}` }))
+  return [...slow, ...untyped]
+}
+
+const untoldEffects: Check = ({ of, runs }) => {
+  const keyed = new Set(of('submitting').flatMap(({ ref, key }) => (key === undefined ? [] : [ref])))
+  const excluded = new Map(of('rejected').map((line) => [line.ref, line]))
+  return runs.flatMap(({ ref, taskId, from }) => {
+    const line = excluded.get(ref)
+    if (line?.effect !== 'excluded' || keyed.has(ref)) return []
+    return [{ at: from, taskId, message: `${ref} was run, although its submission had no effect: ${line.error}` }]
+  })
+}
+
+const openCalls: Check = ({ of, lives }) => {
+  const settled = new Set(
+    [...of('submitted'), ...of('rejected')].map(({ by, ref, startedAt }) => `${by} ${ref} ${startedAt}`),
+  )
+  const count = new Map<string, number>()
+  const calls = of('submitting').filter(({ by }) => /code 0/.test(lives.get(by)?.how ?? ''))
+  for (const { by, ref } of calls) count.set(`${by} ${ref}`, (count.get(`${by} ${ref}`) ?? 0) + 1)
+  for (const key of settled) {
+    const call = key.slice(0, key.lastIndexOf(' '))
+    count.set(call, (count.get(call) ?? 0) - 1)
+  }
+  return calls
+    .filter(({ by, ref }) => (count.get(`${by} ${ref}`) ?? 0) > 0)
+    .map(({ at, by, ref }) => ({ at, message: `${by} has never been told what became of ${ref}` }))
+}
+
+const wounds = ({ of, runs, faults }: Readings): ReturnType<Check> => {
+  const submittedAt = new Map(of('submitting').map(({ ref, at }) => [ref, at]))
+  const startsOfNew = runs.flatMap(({ ref, from }) => {
+    const at = submittedAt.get(ref)
+    return at === undefined ? [] : [{ at, from }]
+  })
+  return faults.flatMap(({ name, to }) => {
+    const later = of('submitted').filter(({ startedAt }) => startedAt >= to && startedAt < to + HEALED_WITHIN_MS / 2)
+    if (later.length === 0) return to === Infinity ? [{ message: `${name} has never ended` }] : []
+    if (startsOfNew.some(({ at, from }) => at >= to && from <= to + HEALED_WITHIN_MS)) return []
+    return [{ at: to, message: `nothing new was run for ${HEALED_WITHIN_MS} ms after ${name}` }]
+  })
+}
+
+const deaths: Check = ({ lives, runs }) => {
+  const poisoned = new Set(runs.filter(({ type, how }) => type === 'poison' && how === 'died').map(({ by }) => by))
+  return [...lives.values()]
+    .filter(({ by, isMeant }) => !isMeant && !poisoned.has(by))
+    .map(({ by, to, how }) => ({ at: to, message: `${by} ended by itself: ${how}` }))
+}

@@ -1,0 +1,30 @@
+import { POISON_DELIVERIES, RUNNER_OPTIONS } from '../settings.js'
+import type { Check } from './check.js'
+
+/**
+ * G10. A task that kills its process is run as often as it may be, and no more; whatever has lost that many attempts has
+ * failed for it, and nothing fails for it before; what has failed for good, and only that, lies in the dead letters.
+ */
+export const checkPoison: Check = ({ state, runsOf, losses }) => {
+  // A fail-over may forget an attempt that was run.
+  const isSetBack = losses.some(({ what }) => what === 'newest')
+  const dead = new Set(state.deadLetters)
+  return state.rows.flatMap(({ id, type, status, error, attempts }) => {
+    const faults: string[] = []
+    const limit = type === 'poison' ? POISON_DELIVERIES : RUNNER_OPTIONS.maxDeliveries
+    const lost = attempts.filter((attempt) => attempt.status === 'timed-out').length
+    if (lost > limit) faults.push(`it was delivered again after ${limit} losses, and lost ${lost} times`)
+    if (error?.name === 'MaxDeliveriesExceededError' && lost < limit)
+      faults.push(`it failed as lost after ${lost} losses`)
+    if (type === 'poison') {
+      const { length } = runsOf(id)
+      if (length > limit + attempts.length - lost && !isSetBack) faults.push(`it was run ${length} times`)
+      if (status === 'failed' && error?.name !== 'MaxDeliveriesExceededError')
+        faults.push(`it failed with ${error?.name}`)
+      if (status === 'succeeded') faults.push('it has succeeded')
+    }
+    if (status === 'failed' && !dead.has(id)) faults.push('it has failed, and is no dead letter')
+    if (status !== 'failed' && dead.has(id)) faults.push(`it is a dead letter, and ${status}`)
+    return faults.map((message) => ({ taskId: id, message }))
+  })
+}

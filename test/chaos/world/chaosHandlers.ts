@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { type AnyTaskHandlerDescriptor, defineTaskHandler, type TaskContext } from '@furystack/task-runner'
+
+import type { Note } from '../history/historyFile.js'
+import { FLAKY_ATTEMPTS, FLAKY_DELAY_MS, POISON_DELIVERIES } from '../settings.js'
+import type { ChaosPayload, TaskType } from './planTask.js'
+
+/** What every handler returns: whose work it was, and of which run. */
+export interface ChaosResult {
+  readonly ref: string
+  readonly nonce: string
+  /** Of a family: refs of the children that have succeeded. */
+  readonly succeeded?: readonly string[]
+}
+
+type Context = TaskContext<ChaosPayload>
+type Work = (ctx: Context, payload: ChaosPayload) => Promise<Partial<ChaosResult> | undefined>
+
+/** The handlers of a worker process, which write down what they do before and after they do it. */
+export const chaosHandlers = (note: (note: Note) => void): AnyTaskHandlerDescriptor[] => {
+  const logged =
+    (type: TaskType, work: Work) =>
+    async (ctx: Context, payload: ChaosPayload): Promise<ChaosResult> => {
+      const { taskId, attempt } = ctx
+      const nonce = randomUUID()
+      const run = { taskId, attempt }
+      note({ kind: 'run', ...run, type, ref: payload.ref, nonce })
+      const onSignal = (): void => note({ kind: 'signal', ...run, reason: nameOf(ctx.cancellationSignal.reason) })
+      if (ctx.cancellationSignal.aborted) onSignal()
+      else ctx.cancellationSignal.addEventListener('abort', onSignal, { once: true })
+      try {
+        const more = await work(ctx, payload)
+        note({ kind: 'end', ...run, how: 'returned' })
+        return { ref: payload.ref, nonce, ...more }
+      } catch (error) {
+        if (ctx.cancellationSignal.aborted) note({ kind: 'end', ...run, how: 'stopped' })
+        else note({ kind: 'end', ...run, how: 'threw' })
+        throw error
+      }
+    }
+
+  const wait: Work = async ({ cancellationSignal }, { ms }) => {
+    await pause(ms, undefined, { signal: cancellationSignal })
+    return undefined
+  }
+
+  const fail: Work = async (ctx, payload) => {
+    await wait(ctx, payload)
+    if (ctx.attempt <= (payload.failures ?? 0)) throw new Error(`run ${ctx.attempt} of ${payload.ref} is to fail`)
+    return undefined
+  }
+
+  const raise: Work = async (ctx, { ref, children = 0, generations = 1 }) => {
+    const handles = []
+    for (let n = 1; n <= children; n++) {
+      const child = { ref: `${ref}/${n}`, ms: n * 20 }
+      handles.push(
+        generations > 1
+          ? await ctx.spawnChild<ChaosPayload, ChaosResult>('family', { ...child, children: 2, generations: 1 })
+          : // Every third one fails, which its parent does not mind.
+            await ctx.spawnChild<ChaosPayload, ChaosResult>('child', {
+              ...child,
+              ...(n % 3 === 0 && { failures: 99 }),
+            }),
+      )
+    }
+    const run = { taskId: ctx.taskId, attempt: ctx.attempt }
+    note({ kind: 'awaiting', ...run, children: handles.map(({ taskId }) => taskId) })
+    const ends = await ctx.awaitChildrenSettled(handles)
+    note({ kind: 'resumed', ...run })
+    return { succeeded: ends.flatMap((end) => (end.status === 'succeeded' ? [end.result.ref] : [])) }
+  }
+
+  const die: Work = () => {
+    process.kill(process.pid, 'SIGKILL')
+    return new Promise(() => undefined)
+  }
+
+  const handler = (type: TaskType, work: Work, more: object = {}): AnyTaskHandlerDescriptor =>
+    defineTaskHandler({ type, version: 1, handler: logged(type, work), ...more })
+
+  return [
+    handler('quick', wait),
+    handler('slow', wait),
+    handler('capped', wait),
+    handler('tagged', wait),
+    handler('endless', wait),
+    handler('late', wait),
+    handler('child', fail),
+    handler('family', raise),
+    handler('fleeting', wait, { retentionPolicy: { keepRowDays: 0 } }),
+    handler('poison', die, { maxDeliveries: POISON_DELIVERIES }),
+    handler('flaky', fail, {
+      retryPolicy: { maxAttempts: FLAKY_ATTEMPTS, backoff: 'linear', baseDelayMs: FLAKY_DELAY_MS, jitter: 0 },
+    }),
+  ]
+}
+
+const nameOf = (reason: unknown): string => (reason instanceof Error ? reason.name : String(reason))
