@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.js'
 import { until } from '../../../test/support/until.js'
-import { TaskRunner } from '../src/index.js'
+import { TaskRunner, UnknownTaskError } from '../src/index.js'
 import { createTestRunner, runTaskToCompletion } from '../src/testing/index.js'
 import { handle } from './support/setUpCore.js'
 
@@ -55,6 +55,16 @@ describe('createTestRunner', () => {
 })
 
 describe('runTaskToCompletion', () => {
+  it.each([false, true])('rejects at once for a task that keeps nothing (virtual time: %s)', async (virtualTime) => {
+    const gate = deferred()
+    await using test = createTestRunner({ handlers: [handle(() => gate.promise)], virtualTime })
+    const { id } = await test.runner.submit({ ...mail, retentionPolicy: { keepRowDays: 0 } })
+    const ended = expect(runTaskToCompletion({ runner: test.runner, taskId: id })).rejects.toThrow(UnknownTaskError)
+    await until(async () => (await test.runner.get(id))?.status === 'running')
+    gate.resolve()
+    await ended
+  })
+
   it('T60 rejects with the task, the time and the last status', async () => {
     await using test = createTestRunner()
     const { runner } = test

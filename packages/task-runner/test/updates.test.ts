@@ -2,7 +2,7 @@ import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../test/support/until.js'
-import { followTask, MemoryTaskStore, type Task, type TaskUpdate } from '../src/index.js'
+import { MemoryTaskStore, type TaskUpdate } from '../src/index.js'
 import { countingBus } from './support/countingBus.js'
 import { overrideStore } from './support/overrideStore.js'
 import { setUpCore } from './support/setUpCore.js'
@@ -105,28 +105,6 @@ describe('updates', () => {
     await until(() => errors.length === 6)
     expect(errors.filter(({ operation }) => operation === 'publish')).toHaveLength(2)
     expect(errors.filter(({ operation }) => operation === 'subscriber')).toHaveLength(4)
-  })
-
-  it('T32 can be followed from the row as it is', async () => {
-    const { core, submit, bus } = setUpCore()
-    const { id } = await submit()
-    const seen: unknown[] = []
-    const follower = {
-      onTask: ({ status }: Task) => seen.push(['row', status]),
-      onUpdate: (update: TaskUpdate) => seen.push(['update', update.kind === 'status' && update.status]),
-    }
-    const following = followTask(core, id, follower)
-    await core.cancel(id)
-    const subscription = await following
-    await bus.publish('tasks/status/mail', { kind: 'status', taskId: id, status: 'failed', at: '', via: 'other' })
-    subscription[Symbol.dispose]()
-    await bus.publish('tasks/status/mail', { kind: 'status', taskId: id, status: 'draft', at: '', via: 'other' })
-    expect(seen[0]).toEqual(['row', expect.stringMatching(/pending|cancelled/)])
-    expect(seen.slice(1)).toEqual([
-      ['update', 'cancelled'],
-      ['update', 'failed'],
-    ])
-    await expect(followTask(core, 'nobody', follower)).rejects.toMatchObject({ name: 'UnknownTaskError' })
   })
 
   it('of another shape are ignored', async () => {

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 
 import { describe, expect, it, vi } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.js'
 import { until } from '../../../test/support/until.js'
 import { MemoryTaskStore, type TaskUpdate } from '../src/index.js'
 import { countingBus } from './support/countingBus.js'
@@ -106,6 +107,26 @@ describe('waitFor', () => {
 })
 
 describe('updates$', () => {
+  it('T59 shows the row as it is once the bus listens, and nothing of what was told before', async () => {
+    const { bus } = countingBus()
+    const live = deferred<undefined>()
+    let asked = 0
+    const slow: typeof bus = new Proxy(bus, {
+      get: (target, name) =>
+        name === 'whenReady' ? () => (asked++, live.promise) : (Reflect.get(target, name) as unknown),
+    })
+    const { core, submit } = setUpCore({ bus: slow })
+    const { id } = await submit()
+    const seen: string[] = []
+    core.updates$(id).subscribe({ next: (update) => seen.push(textOf(update)), complete: () => seen.push('|') })
+    await until(() => asked === 1)
+    expect(seen).toEqual([])
+    await core.cancel(id)
+    live.resolve(undefined)
+    await until(() => seen.includes('|'))
+    expect(seen).toEqual(['cancelled', '|'])
+  })
+
   it('shows the status first, then every transition once, and completes after the last', async () => {
     const { core, adapter, id, listeners } = await setUp(() => Promise.reject(new Error('no')))
     const seen: string[] = []

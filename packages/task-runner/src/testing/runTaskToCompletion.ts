@@ -1,4 +1,5 @@
 import { checkNumber } from '../argument/checkNumber.js'
+import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import { WaitTimeoutError } from '../errors/waitTimeoutError.js'
 import type { TaskRunner } from '../runner/taskRunner.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
@@ -27,8 +28,9 @@ export interface RunTaskToCompletionOptions {
 
 /**
  * Looks at a task until it has ended, and resolves with its row, however it ended. Rejects with a `WaitTimeoutError` that
- * names the task, the time and the last status. It asks for nothing but rows, so it works whatever the bus does. Virtual
- * time it moves on, from one thing that is due to the next.
+ * names the task, the time and the last status; and with an `UnknownTaskError` if the row was there and is no more, as with
+ * a task that keeps nothing. It asks for nothing but rows, so it works whatever the bus does. Virtual time it moves on, from
+ * one thing that is due to the next.
  *
  * @example
  * import { expect } from 'vitest'
@@ -42,9 +44,12 @@ export const runTaskToCompletion = async (options: RunTaskToCompletionOptions): 
   const driver = driverOf.get(runner)
   if (driver !== undefined) return runVirtually(driver, runner, taskId, timeoutMs)
   const endsAt = performance.now() + timeoutMs
+  let hasBeen = false
   for (;;) {
     const task = await runner.get(taskId)
     if (task !== undefined && isTerminalStatus(task.status)) return task
+    if (hasBeen && task === undefined) throw new UnknownTaskError(taskId)
+    hasBeen ||= task !== undefined
     const leftMs = endsAt - performance.now()
     if (leftMs <= 0) throw new WaitTimeoutError(taskId, timeoutMs, task?.status)
     await new Promise<void>((resolve) => longTimeout(resolve, Math.min(pollIntervalMs, leftMs), { keepAlive: true }))
@@ -57,9 +62,11 @@ const runVirtually = async (
   taskId: string,
   timeoutMs: number,
 ): Promise<Task> => {
-  let task: Task | undefined
+  let task = await runner.get(taskId)
   const hasEnded = await driver.runUntil(async () => {
+    const hasBeen = task !== undefined
     task = await runner.get(taskId)
+    if (hasBeen && task === undefined) throw new UnknownTaskError(taskId)
     return task !== undefined && isTerminalStatus(task.status)
   }, timeoutMs)
   if (!hasEnded || task === undefined) throw new WaitTimeoutError(taskId, timeoutMs, task?.status)
