@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-
 import type { BlobRef } from '@furystack/blob-store'
 import {
   DEFAULT_RETENTION_POLICY,
@@ -12,9 +9,10 @@ import {
   type TaskRetentionPolicy,
   type TaskStore,
 } from '@furystack/task-runner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import type { TaskStoreHarness } from './taskStoreSuite.js'
+import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.js'
+import { newTask } from './taskStore/newTask.js'
 
 const DAY_MS = 86_400_000
 /** Short enough to wait for its end. */
@@ -37,31 +35,11 @@ const ref = (key: string, storeName = STORE): BlobRef => ({ storeName, key })
 /** What any store knows about the blobs of its tasks. */
 export const taskStoreBlobSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   describe(`${name} with blobs`, () => {
-    let harness: TaskStoreHarness
     let store: TaskStore
-
-    beforeEach(async () => {
-      harness = await makeStore()
-      store = harness.store
-    })
-
-    afterEach(() => harness.dispose())
-
-    const pass = async (ms: number): Promise<void> => {
-      if (harness.advance) await harness.advance(ms)
-      else await delay(ms)
-    }
+    const { pass } = eachWithStore(makeStore, (made) => (store = made))
 
     const create = async (more: Partial<CreateTask> = {}): Promise<string> => {
-      const input: CreateTask = {
-        id: randomUUID(),
-        type: 'mail',
-        handlerVersion: 1,
-        status: 'pending',
-        tags: [],
-        retentionPolicy: ALL,
-        ...more,
-      }
+      const input = newTask({ retentionPolicy: ALL, ...more })
       expect(await store.create(input)).toMatchObject({ kind: 'created' })
       return input.id
     }

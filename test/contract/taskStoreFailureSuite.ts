@@ -12,9 +12,10 @@ import {
   type DeadLetterQuery,
   type TaskStore,
 } from '@furystack/task-runner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import type { TaskStoreHarness } from './taskStoreSuite.js'
+import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.js'
+import { newTask } from './taskStore/newTask.js'
 
 const WORKER = 'worker-1'
 const LEASE_MS = 400
@@ -22,32 +23,11 @@ const LEASE_MS = 400
 /** What any store has to do about tasks that fail without being run (again). */
 export const taskStoreFailureSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   describe(`${name} as a store of failed tasks`, () => {
-    let harness: TaskStoreHarness
     let store: TaskStore
-
-    beforeEach(async () => {
-      harness = await makeStore()
-      store = harness.store
-    })
-
-    afterEach(() => harness.dispose())
-
-    const pass = async (ms: number): Promise<void> => {
-      if (harness.advance) await harness.advance(ms)
-      else await new Promise((resolve) => setTimeout(resolve, ms))
-    }
+    const { pass } = eachWithStore(makeStore, (made) => (store = made))
 
     const create = async (more: Partial<CreateTask> = {}): Promise<string> => {
-      const input: CreateTask = {
-        id: randomUUID(),
-        type: 'mail',
-        handlerVersion: 1,
-        status: 'pending',
-        payloadJson: '{"n":1}',
-        tags: [],
-        retentionPolicy: DEFAULT_RETENTION_POLICY,
-        ...more,
-      }
+      const input = newTask(more)
       await store.create(input)
       return input.id
     }

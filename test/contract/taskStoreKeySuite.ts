@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { type CreateTask, type TaskStore } from '@furystack/task-runner'
+import { describe, expect, it } from 'vitest'
 
-import { DEFAULT_RETENTION_POLICY, type CreateTask, type TaskStore } from '@furystack/task-runner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-
-import type { TaskStoreHarness } from './taskStoreSuite.js'
+import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.js'
+import { newTask } from './taskStore/newTask.js'
 
 const WORKER = 'worker-1'
 const TTL_MS = 300
@@ -11,33 +10,11 @@ const TTL_MS = 300
 /** What any store has to do with idempotency keys. */
 export const taskStoreKeySuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   describe(`${name} as a store of idempotency keys`, () => {
-    let harness: TaskStoreHarness
     let store: TaskStore
-
-    beforeEach(async () => {
-      harness = await makeStore()
-      store = harness.store
-    })
-
-    afterEach(() => harness.dispose())
-
-    const pass = async (ms: number): Promise<void> => {
-      if (harness.advance) await harness.advance(ms)
-      else await new Promise((resolve) => setTimeout(resolve, ms))
-    }
+    const { pass } = eachWithStore(makeStore, (made) => (store = made))
 
     const create = (more: Partial<CreateTask> = {}) =>
-      store.create({
-        id: randomUUID(),
-        type: 'mail',
-        handlerVersion: 1,
-        status: 'pending',
-        idempotencyKey: 'k',
-        keyTtlMs: TTL_MS,
-        tags: [],
-        retentionPolicy: DEFAULT_RETENTION_POLICY,
-        ...more,
-      })
+      store.create(newTask({ idempotencyKey: 'k', keyTtlMs: TTL_MS, ...more }))
 
     /** The id under which a creation was answered, and whether it made it. */
     const place = async (more?: Partial<CreateTask>): Promise<{ id: string; isNew: boolean }> => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 
 import {
   DEFAULT_RETENTION_POLICY,
@@ -9,9 +8,10 @@ import {
   type TaskRetentionPolicy,
   type TaskStore,
 } from '@furystack/task-runner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import type { TaskStoreHarness } from './taskStoreSuite.js'
+import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.js'
+import { newTask } from './taskStore/newTask.js'
 
 const DAY_MS = 86_400_000
 /** Short enough to wait for its end. */
@@ -27,31 +27,11 @@ const BRIEFLY = policy({ keepRowDays: KEEP_MS / DAY_MS })
 /** How long any store keeps the rows of tasks that are over. */
 export const taskStoreRetentionSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   describe(`${name} keeping what is over`, () => {
-    let harness: TaskStoreHarness
     let store: TaskStore
-
-    beforeEach(async () => {
-      harness = await makeStore()
-      store = harness.store
-    })
-
-    afterEach(() => harness.dispose())
-
-    const pass = async (ms: number): Promise<void> => {
-      if (harness.advance) await harness.advance(ms)
-      else await delay(ms)
-    }
+    const { pass } = eachWithStore(makeStore, (made) => (store = made))
 
     const create = async (more: Partial<CreateTask> = {}): Promise<string> => {
-      const input: CreateTask = {
-        id: randomUUID(),
-        type: 'mail',
-        handlerVersion: 1,
-        status: 'pending',
-        tags: [],
-        retentionPolicy: DEFAULT_RETENTION_POLICY,
-        ...more,
-      }
+      const input = newTask(more)
       expect(await store.create(input)).toMatchObject({ kind: 'created' })
       return input.id
     }

@@ -1,29 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
-import {
-  DEFAULT_RETENTION_POLICY,
-  type AttemptOutcome,
-  type BeginResult,
-  type CreateTask,
-  type TaskStatus,
-  type TaskStore,
-} from '@furystack/task-runner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AttemptOutcome, type BeginResult, type TaskStatus, type TaskStore } from '@furystack/task-runner'
+import { describe, expect, it } from 'vitest'
 
+import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.js'
+import { newTask } from './taskStore/newTask.js'
 import { taskStoreBlobSuite } from './taskStoreBlobSuite.js'
 import { taskStoreFailureSuite } from './taskStoreFailureSuite.js'
 import { taskStoreKeySuite } from './taskStoreKeySuite.js'
 import { taskStoreRetentionSuite } from './taskStoreRetentionSuite.js'
 import { taskStoreTreeSuite } from './taskStoreTreeSuite.js'
-
-/** A store to be put through the suite. */
-export interface TaskStoreHarness {
-  readonly store: TaskStore
-  /** Moves the store's clock on; without it real time passes. */
-  advance?(ms: number): void | Promise<void>
-  dispose(): Promise<void>
-}
 
 /** Short enough to wait for its end, long enough that nothing in a test outlasts it by accident. */
 const LEASE_MS = 400
@@ -34,6 +20,8 @@ const STATUSES = ['draft', 'pending', 'running', 'cancelling', 'succeeded', 'fai
 type ReachableStatus = (typeof STATUSES)[number]
 const TERMINAL = ['succeeded', 'failed', 'cancelled'] as const
 
+export type { TaskStoreHarness }
+
 /** What any store has to do, whatever it keeps its rows in. */
 export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   taskStoreTreeSuite(name, makeStore)
@@ -43,31 +31,8 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
   taskStoreBlobSuite(name, makeStore)
 
   describe(`${name} as a task store`, () => {
-    let harness: TaskStoreHarness
     let store: TaskStore
-
-    beforeEach(async () => {
-      harness = await makeStore()
-      store = harness.store
-    })
-
-    afterEach(() => harness.dispose())
-
-    const pass = async (ms: number): Promise<void> => {
-      if (harness.advance) await harness.advance(ms)
-      else await delay(ms)
-    }
-
-    const input = (more: Partial<CreateTask> = {}): CreateTask => ({
-      id: randomUUID(),
-      type: 'mail',
-      handlerVersion: 1,
-      status: 'pending',
-      payloadJson: '{"n":1}',
-      tags: [],
-      retentionPolicy: DEFAULT_RETENTION_POLICY,
-      ...more,
-    })
+    const { pass } = eachWithStore(makeStore, (made) => (store = made))
 
     const begin = (
       taskId: string,
@@ -106,7 +71,7 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
 
     /** A row that has come to a status on the ways that lead there; where it is running, its lease ends after `ms`. */
     const rowIn = async (status: ReachableStatus, ms = LONG_MS): Promise<string> => {
-      const create = input({ status: status === 'draft' ? 'draft' : 'pending' })
+      const create = newTask({ status: status === 'draft' ? 'draft' : 'pending' })
       await store.create(create)
       if (status === 'draft' || status === 'pending') return create.id
       await begun(create.id, ms)
@@ -124,9 +89,9 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
 
     describe('create', () => {
       it('keeps everything that it was given', async () => {
-        const { id: parent } = input()
-        await store.create(input({ id: parent }))
-        const create = input({
+        const { id: parent } = newTask()
+        await store.create(newTask({ id: parent }))
+        const create = newTask({
           status: 'draft',
           handlerVersion: 7,
           payloadJson: '{"to":"ä€😀","list":[1,null]}',
@@ -165,7 +130,7 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
       })
 
       it('keeps a payload of undefined', async () => {
-        const { payloadJson: _, ...create } = input()
+        const { payloadJson: _, ...create } = newTask()
         await store.create(create)
         expect((await read(create.id)).task.payload).toBeUndefined()
       })
@@ -173,13 +138,13 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
       it.each(STATUSES)('leaves a row alone that is %s already', async (status) => {
         const id = await rowIn(status)
         const before = await read(id)
-        const result = await store.create(input({ id, type: 'other', payloadJson: '2' }))
+        const result = await store.create(newTask({ id, type: 'other', payloadJson: '2' }))
         expect(result).toMatchObject({ kind: 'exists', stored: { task: { id, type: 'mail', status } } })
         expect(await read(id)).toEqual(before)
       })
 
       it('lets one of many racing writers create', async () => {
-        const create = input()
+        const create = newTask()
         const results = await Promise.all(Array.from({ length: 20 }, () => store.create(create)))
         expect(results.filter(({ kind }) => kind === 'created')).toHaveLength(1)
         expect(results.filter(({ kind }) => kind === 'exists')).toHaveLength(19)

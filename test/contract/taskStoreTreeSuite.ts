@@ -1,15 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { type AttemptOutcome, type CreateTask, type ParentUpdate, type TaskStore } from '@furystack/task-runner'
+import { describe, expect, it } from 'vitest'
 
-import {
-  DEFAULT_RETENTION_POLICY,
-  type AttemptOutcome,
-  type CreateTask,
-  type ParentUpdate,
-  type TaskStore,
-} from '@furystack/task-runner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-
-import type { TaskStoreHarness } from './taskStoreSuite.js'
+import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.js'
+import { newTask } from './taskStore/newTask.js'
 
 const WORKER = 'worker-1'
 const LEASE_MS = 400
@@ -19,30 +12,8 @@ const SUCCEEDED: AttemptOutcome = { kind: 'succeeded', resultJson: '1' }
 /** What any store has to do about parents, children and recorded steps. */
 export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskStoreHarness>): void => {
   describe(`${name} as a store of task trees`, () => {
-    let harness: TaskStoreHarness
     let store: TaskStore
-
-    beforeEach(async () => {
-      harness = await makeStore()
-      store = harness.store
-    })
-
-    afterEach(() => harness.dispose())
-
-    const pass = async (ms: number): Promise<void> => {
-      if (harness.advance) await harness.advance(ms)
-      else await new Promise((resolve) => setTimeout(resolve, ms))
-    }
-
-    const input = (more: Partial<CreateTask> = {}): CreateTask => ({
-      id: randomUUID(),
-      type: 'mail',
-      handlerVersion: 1,
-      status: 'pending',
-      tags: [],
-      retentionPolicy: DEFAULT_RETENTION_POLICY,
-      ...more,
-    })
+    const { pass } = eachWithStore(makeStore, (made) => (store = made))
 
     const begin = async (taskId: string, ms = 60_000): Promise<number> => {
       const begun = await store.beginAttempt({
@@ -71,14 +42,14 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
     }
 
     const parent = async (): Promise<string> => {
-      const { id } = input()
-      await store.create(input({ id, type: 'report' }))
+      const { id } = newTask()
+      await store.create(newTask({ id, type: 'report' }))
       await begin(id)
       return id
     }
 
     const spawn = async (parentId: string, more: Partial<CreateTask> = {}, attempt = 1) => {
-      const child = input({ parentTaskId: parentId, ...more })
+      const child = newTask({ parentTaskId: parentId, ...more })
       const result = await store.spawnChild({
         parentId,
         attempt,
@@ -120,7 +91,7 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
 
       it('is taken once, however often it is sent', async () => {
         const id = await parent()
-        const child = input({ parentTaskId: id })
+        const child = newTask({ parentTaskId: id })
         const step = { key: 'spawn', json: '{}' }
         const results = await Promise.all(
           Array.from({ length: 5 }, () => store.spawnChild({ parentId: id, attempt: 1, step, child })),
@@ -158,7 +129,7 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
 
     describe('create with a parent', () => {
       const born = async (parentTaskId: string, more: Partial<CreateTask> = {}) => {
-        const child = input({ type: 'page', parentTaskId, ...more })
+        const child = newTask({ type: 'page', parentTaskId, ...more })
         return { id: child.id, result: await store.create(child) }
       }
 
@@ -176,7 +147,7 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
 
       it('T48 links it once, however often it is sent, also when the parent has ended meanwhile', async () => {
         const id = await parent()
-        const child = input({ parentTaskId: id })
+        const child = newTask({ parentTaskId: id })
         await store.create(child)
         expect(await store.create(child)).toMatchObject({ kind: 'exists' })
         await finish(id, SUCCEEDED)
