@@ -24,7 +24,7 @@ const isFull = process.env['CHAOS'] === 'full'
 const AT_ONCE = 4
 const LIMIT_MS = 15_000
 /** Of these each moment is the last of a process; of others, every so manieth. */
-const WHOLE = new Set(['submit', 'cancel of a running task'])
+const WHOLE = new Set(['submit', 'cancel of a running task', 'end of a parent with open children'])
 const EVERY = 12
 
 let redis: RedisOfWorlds
