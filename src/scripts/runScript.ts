@@ -22,9 +22,15 @@ export const defineScript = (name: string, source: string): Script => ({
   sha: createHash('sha1').update(source).digest('hex'),
 })
 
+/** Scripts whose text is on its way to the server, by connection. */
+const underWay = new WeakMap<Connection, Set<Script>>()
+
 /**
  * Runs a script by its digest, and by its text where the server does not know it (any more): after a restart, a
  * fail-over or `SCRIPT FLUSH`. The only place that does so.
+ *
+ * Of many calls that find it missing at the same time only the first sends the text: a connection keeps the order, so
+ * the server knows the script when it comes to the others.
  *
  * @example
  * await runScript(connection, pong, [], []) // 'PONG'
@@ -35,11 +41,31 @@ export const runScript = async (
   keys: readonly string[],
   args: readonly string[],
 ): Promise<unknown> => {
-  const command = ['EVALSHA', script.sha, String(keys.length), ...keys, ...args]
+  const tail = [String(keys.length), ...keys, ...args]
+  const byDigest = (): Promise<unknown> => connection.send(script.name, ['EVALSHA', script.sha, ...tail])
+  const byText = (): Promise<unknown> => connection.send(script.name, ['EVAL', script.source, ...tail])
   try {
-    return await connection.send(script.name, command)
+    return await byDigest()
   } catch (error) {
-    if (!(error instanceof RedisRefusedError && error.reply === 'NOSCRIPT')) throw error
-    return connection.send(script.name, ['EVAL', script.source, ...command.slice(2)])
+    if (!isMissing(error)) throw error
+  }
+  const texts = underWay.get(connection) ?? new Set()
+  underWay.set(connection, texts)
+  if (texts.has(script)) {
+    try {
+      return await byDigest()
+    } catch (error) {
+      // Its text went another way: the connection was replaced in between.
+      if (!isMissing(error)) throw error
+      return byText()
+    }
+  }
+  texts.add(script)
+  try {
+    return await byText()
+  } finally {
+    texts.delete(script)
   }
 }
+
+const isMissing = (error: unknown): boolean => error instanceof RedisRefusedError && error.reply === 'NOSCRIPT'
