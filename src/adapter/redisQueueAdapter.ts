@@ -104,6 +104,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
 
   return {
     capabilities: CAPABILITIES,
+    scope: resolved.topicPrefix,
     idempotencyTtlSec,
     events$: events$.asObservable(),
     deadLetters,

@@ -53,7 +53,7 @@ export const rowFieldsOf = (input: CreateTask): string[] => {
   add('pa', input.parentTaskId)
   add('by', input.submittedBy)
   add('tg', input.tags.length > 0 ? JSON.stringify(input.tags) : undefined)
-  if (!isDefaultPolicy(input.retentionPolicy)) {
+  if (input.isPolicyGiven === true || !isDefaultPolicy(input.retentionPolicy)) {
     fields.push('rp', encodePolicy(input.retentionPolicy), 'kp', keepTextOf(input.retentionPolicy))
   }
   return fields

@@ -258,6 +258,22 @@ export const runnerBlobSuite = (name: string, makeRunners: MakeRunners): void =>
       expect(await runner.get(reader.id)).toMatchObject({ consumedBlobs: [] })
     })
 
+    it('deletes a blob in one sweep, where its writer and its reader are both over', async () => {
+      const { blobStore, runner, telemetry } = await setUp()
+      work(runner, (ctx, payload) =>
+        payload === 'write'
+          ? ctx.blobStore.put(ctx.allocateBlob('out').key, Buffer.from('shared'))
+          : ctx.consumeBlob(payload as BlobRef),
+      )
+      const writer = await submit(runner, { payload: 'write' })
+      const blob = await runner.waitFor<BlobRef>(writer.id)
+      const reader = await submit(runner, { payload: { ...blob } })
+      await runner.waitFor(reader.id)
+      const sweeper = sweeperOf(runner, blobStore, telemetry)
+      expect(await sweeper.runOnce()).toEqual({ scannedCount: 2, sweptCount: 2, deletedBlobCount: 1 })
+      expect(blobStore.deleted).toEqual([blob.key])
+    })
+
     it('T53 deletes nothing of another store', async () => {
       const { blobStore, runner, telemetry } = await setUp()
       const foreign = new WatchedBlobStore()

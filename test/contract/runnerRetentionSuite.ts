@@ -122,6 +122,27 @@ export const runnerRetentionSuite = (name: string, makeRunners: (count: number) 
       expect((await runner.get(explicit.id))?.retentionPolicy).toMatchObject({ ttlAfterTerminalDays: 3 })
     })
 
+    it('T34 keeps what whoever submitted asked for, also where that is the default', async () => {
+      const [runner, other = runner] = await setUp(2)
+      const asked = await submit(runner, { retentionPolicy: { onSuccess: 'keep' } })
+      const inherited = await submit(runner, { retentionPolicy: { onSuccess: undefined } as never })
+      const results = Promise.all([runner.waitFor(asked.id), runner.waitFor(inherited.id)])
+      work(other, [
+        defineTaskHandler<unknown, unknown>({
+          type: 'mail',
+          version: 1,
+          retentionPolicy: { ...NOTHING, onSuccess: 'delete-all' },
+          handler: () => 'done',
+        }),
+      ])
+      await results
+      expect((await runner.get(asked.id))?.retentionPolicy).toMatchObject({
+        onSuccess: 'keep',
+        ttlAfterTerminalDays: 30,
+      })
+      expect(await runner.get(inherited.id)).toBeUndefined()
+    })
+
     it('lets a parent read its children, whose policy leaves nothing', async () => {
       const [runner] = await setUp()
       work(runner, [

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { describe, expect, it } from 'vitest'
 
@@ -74,6 +76,17 @@ describe('updates', () => {
       { kind: 'status', taskId: id, status: 'cancelled', reason: 'over' },
     ])
     expect(new Set(published.map((payload) => typeof (payload as { via: unknown }).via))).toEqual(new Set(['string']))
+  })
+
+  it('are not heard from runners of another queue on the same bus', async () => {
+    const { core, bus } = setUpCore()
+    const seen: unknown[] = []
+    core.subscribeByType('mail', (update) => seen.push(update.taskId))
+    const update = { kind: 'status', status: 'pending', at: new Date().toISOString() } as const
+    await bus.publish('tasks/status/mail', { ...update, taskId: 'theirs', via: `svc-b/${randomUUID()}` })
+    await bus.publish('tasks/status/mail', { ...update, taskId: 'ours', via: randomUUID() })
+    await bus.publish('tasks/status/mail', { ...update, taskId: 'anybody’s' })
+    expect(seen).toEqual(['ours', 'anybody’s'])
   })
 
   it('are reported when a subscriber or the bus fails, which harms nothing', async () => {

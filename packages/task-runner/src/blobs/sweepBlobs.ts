@@ -40,29 +40,40 @@ export const sweepBlobs = async (
   const { storeName } = blobStore
   const since = clock.elapsed()
   const result = { scannedCount: 0, sweptCount: 0, deletedBlobCount: 0 }
+  /** Those whose blobs others used. They are looked at once more, as the others may be swept in the same run. */
+  const waiting = new Set<string>()
   for (;;) {
     const endsAt = clock.elapsed() + LEASE_MS - DELETE_MS
     const page = await store.takeDueBlobs({ storeName, limit: batchSize, leaseMs: LEASE_MS })
+    const before = waiting.size
     const swept$ = from(page.tasks).pipe(
-      mergeMap((task) => sweepTask(parts, task, endsAt), AT_A_TIME),
-      tap(({ deleted, isDone }) => {
-        result.scannedCount++
+      mergeMap((task) => sweepTask(parts, task, { endsAt, isAgain: waiting.has(task.taskId) }), AT_A_TIME),
+      tap(({ taskId, deleted, outcome }) => {
+        if (!waiting.has(taskId)) result.scannedCount++
         result.deletedBlobCount += deleted
-        if (isDone) result.sweptCount++
+        if (outcome === 'done') result.sweptCount++
+        if (outcome === 'again') waiting.add(taskId)
       }),
     )
     await lastValueFrom(swept$, { defaultValue: undefined })
-    if (!page.hasMore || !(await keep())) break
+    const hasMore = page.hasMore || waiting.size > before
+    if (!hasMore || !(await keep())) break
   }
   telemetry.emit('onSweeperRun', { ...result, durationMs: clock.elapsed() - since })
   return result
 }
 
+interface SweptTask {
+  readonly taskId: string
+  readonly deleted: number
+  readonly outcome: 'done' | 'again' | 'later'
+}
+
 const sweepTask = async (
   { store, blobStore, telemetry, report, clock }: SweepBlobsParts,
   { taskId, type, deletable, inUse }: DueBlobs,
-  endsAt: number,
-): Promise<{ deleted: number; isDone: boolean }> => {
+  { endsAt, isAgain }: { endsAt: number; isAgain: boolean },
+): Promise<SweptTask> => {
   const deleted: UsedBlob[] = []
   for (const used of deletable) {
     const { key } = used.blob
@@ -76,14 +87,17 @@ const sweepTask = async (
       report('sweepBlobs', error)
     }
   }
-  const isDone = deleted.length === deletable.length && inUse.length === 0
+  const hasFailed = deleted.length < deletable.length
+  const outcome = hasFailed || (inUse.length > 0 && isAgain) ? 'later' : inUse.length > 0 ? 'again' : 'done'
   try {
-    const outcome = { taskId, storeName: blobStore.storeName, taken: deletable, gone: deleted }
-    await store.settleBlobs(isDone ? outcome : { ...outcome, retryAfterMs: RETRY_MS })
+    const settled = { taskId, storeName: blobStore.storeName, taken: deletable, gone: deleted }
+    await store.settleBlobs(
+      outcome === 'done' ? settled : { ...settled, retryAfterMs: outcome === 'again' ? 0 : RETRY_MS },
+    )
   } catch (error) {
     // It comes again when the lease is over; to delete twice does no harm.
     report('sweepBlobs', error)
-    return { deleted: deleted.length, isDone: false }
+    return { taskId, deleted: deleted.length, outcome: 'later' }
   }
-  return { deleted: deleted.length, isDone }
+  return { taskId, deleted: deleted.length, outcome }
 }

@@ -161,6 +161,10 @@ export interface QueueAdapter extends Disposable {
   subscribe(subscription: WorkerSubscription): Disposable & Partial<AsyncDisposable>
   /** Extends the visibility of a claim that is still ours; otherwise does nothing. Never rejects for transport trouble. */
   heartbeat(claim: ClaimedTask): Promise<void>
+  /**
+   * Names the queue among all whose runners may share a bus: they hear only of tasks of their own. @default ''
+   */
+  readonly scope?: string
   /** How long an idempotency key belongs to its task in any case, in seconds. @default 86_400 */
   readonly idempotencyTtlSec?: number
   /** Answers the id of the task that holds the key: the proposed one for the first proposer. */

@@ -4,6 +4,7 @@ import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { Clock } from '../time/clock.js'
+import type { Sender } from './sender.js'
 import { topicsOf } from './topicsOf.js'
 
 /** After these pauses (milliseconds) a task whose type could not be found is looked for again. */
@@ -21,7 +22,7 @@ export class BusFeeds implements Disposable {
 
   constructor(
     private readonly bus: CrossNodeBus,
-    private readonly via: string,
+    private readonly sender: Sender,
     private readonly report: ReportError,
     private readonly clock: Clock,
     private readonly deliver: (type: string, update: TaskUpdate) => void,
@@ -94,6 +95,6 @@ export class BusFeeds implements Disposable {
     if (typeof payload !== 'object' || payload === null || !('kind' in payload) || !('taskId' in payload)) return
     // Whoever speaks on these topics sends updates; the mark of the sender is not for subscribers.
     const { via, ...update } = payload as TaskUpdate & { via?: unknown }
-    if (via !== this.via) this.deliver(type, update)
+    if (via !== this.sender.mark && this.sender.isOfSameQueue(via)) this.deliver(type, update)
   }
 }

@@ -52,6 +52,7 @@ export const prepareTask = <P>(
     tags: checkTags('tags', options.tags, MAX_TAGS),
     retentionPolicy: retentionPolicyOf(options, context.registry),
   }
+  if (Object.values(options.retentionPolicy ?? {}).some((member) => member !== undefined)) create.isPolicyGiven = true
   if (notBefore !== undefined) {
     create.notBefore = checkDate('notBefore', notBefore)
     if (!context.canDelay) throw new UnsupportedDelayError()

@@ -93,7 +93,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
       adapter,
       joint: adapter.joint?.(store),
       telemetry,
-      updates: new Updates(bus, report, clock),
+      updates: new Updates(bus, report, clock, adapter.scope),
       dispatcher: new Dispatcher(adapter, store, report, trouble),
       registry: this.#registry,
       reapOrphans: (parentId, status) => this.#cancellation.reap(parentId, status),

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-
 import type { CrossNodeBus } from '@furystack/cross-node-bus'
 
 import type { TaskStatus, TerminalStatus } from '../task/taskStatus.js'
@@ -8,6 +6,7 @@ import { isoTime } from '../time/isoTime.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { Clock } from '../time/clock.js'
 import { BusFeeds } from './busFeeds.js'
+import { Sender } from './sender.js'
 import { SubscriberMap, type UpdateHandler } from './subscriberMap.js'
 import { topicsOf } from './topicsOf.js'
 
@@ -16,8 +15,7 @@ import { topicsOf } from './topicsOf.js'
  * of other runners come from the bus, which is only listened to for types that somebody is interested in.
  */
 export class Updates implements Disposable {
-  /** Marks what this runner puts on the bus, so that it knows it again. */
-  readonly #via = randomUUID()
+  readonly #sender: Sender
   readonly #byTask: SubscriberMap
   readonly #byType: SubscriberMap
   readonly #feeds: BusFeeds
@@ -26,15 +24,17 @@ export class Updates implements Disposable {
     private readonly bus: CrossNodeBus,
     private readonly report: ReportError,
     clock: Clock,
+    scope = '',
   ) {
+    this.#sender = new Sender(scope)
     this.#byTask = new SubscriberMap(report)
     this.#byType = new SubscriberMap(report)
-    this.#feeds = new BusFeeds(bus, this.#via, report, clock, (type, update) => this.#deliver(type, update))
+    this.#feeds = new BusFeeds(bus, this.#sender, report, clock, (type, update) => this.#deliver(type, update))
   }
 
   /** Tells that a task has a status since `at` (epoch milliseconds). */
   status(type: string, taskId: string, status: TaskStatus, at: number, reason?: string, removed?: RemovedTask): void {
-    const via = this.#via
+    const via = this.#sender.mark
     const time = isoTime(at)
     if (this.#hasListeners) {
       const update: TaskUpdate = { kind: 'status', taskId, status, at: time }
@@ -47,7 +47,7 @@ export class Updates implements Disposable {
 
   /** Tells how far a task is. */
   progress(type: string, taskId: string, percent: number, meta: unknown, at: number): void {
-    const via = this.#via
+    const via = this.#sender.mark
     const time = isoTime(at)
     if (this.#hasListeners) {
       const update: TaskUpdate = { kind: 'progress', taskId, percent, at: time }
@@ -68,14 +68,15 @@ export class Updates implements Disposable {
 
   /** Asks whoever runs one of these tasks to stop. */
   requestCancel(type: string, taskIds: readonly string[], reason: string | undefined): void {
-    this.#send(topicsOf(type).cancel, { taskIds, reason })
+    this.#send(topicsOf(type).cancel, { taskIds, reason, via: this.#sender.mark })
   }
 
   /** Calls back for each request to cancel tasks of a type, from whatever runner. */
   onCancelRequest(type: string, handler: (taskIds: readonly unknown[], reason?: string) => void): Disposable {
     return this.bus.subscribe(topicsOf(type).cancel, ({ payload }) => {
-      const { taskIds, reason } = (payload ?? {}) as { taskIds?: unknown; reason?: unknown }
-      if (Array.isArray(taskIds)) handler(taskIds, typeof reason === 'string' ? reason : undefined)
+      const { taskIds, reason, via } = (payload ?? {}) as { taskIds?: unknown; reason?: unknown; via?: unknown }
+      if (Array.isArray(taskIds) && this.#sender.isOfSameQueue(via))
+        handler(taskIds, typeof reason === 'string' ? reason : undefined)
     })
   }
 
@@ -120,7 +121,7 @@ export class Updates implements Disposable {
 
   #tell(type: string, update: TaskUpdate): void {
     if (this.#hasListeners) this.#deliver(type, update)
-    this.#send(topicsOf(type).status, { ...update, via: this.#via })
+    this.#send(topicsOf(type).status, { ...update, via: this.#sender.mark })
   }
 
   #deliver(type: string, update: TaskUpdate): void {

@@ -60,6 +60,8 @@ export interface CreateTask {
   tags: readonly string[]
   /** What becomes of it once it is over. */
   retentionPolicy: TaskRetentionPolicy
+  /** Whether the policy was asked for, so that it counts over that of the handler also where it is the default. */
+  isPolicyGiven?: boolean
 }
 
 /**

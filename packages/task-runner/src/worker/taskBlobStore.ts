@@ -14,6 +14,7 @@ import type {
 } from '@furystack/blob-store'
 
 import type { RunnerParts } from '../runner/runnerParts.js'
+import { guardUpload } from './guardUpload.js'
 import type { RunBlobs } from './runBlobs.js'
 
 /**
@@ -37,7 +38,7 @@ export class TaskBlobStore implements BlobStore {
   async put(key: string, payload: BlobPutInput, options?: BlobPutOptions): Promise<BlobRef> {
     const isOwn = await this.#reserve(key, options?.contentType)
     const since = this.parts.clock.elapsed()
-    const ref = await this.#store.put(key, payload, options)
+    const ref = await this.#upload(key, payload, options)
     this.#tell('onBlobPut', key, ref.contentLength, since)
     if (isOwn) await this.blobs.complete(ref)
     return ref
@@ -76,6 +77,13 @@ export class TaskBlobStore implements BlobStore {
 
   /** Nothing: the store belongs to the application. */
   [Symbol.dispose](): void {}
+
+  /** What is not written here goes over a network, where nobody may listen to what happens to its source. */
+  #upload(key: string, payload: BlobPutInput, options: BlobPutOptions | undefined): Promise<BlobRef> {
+    if (!this.capabilities.crossNodeAccessible) return this.#store.put(key, payload, options)
+    const upload = guardUpload(payload)
+    return Promise.race([this.#store.put(key, upload.payload, options), upload.failed])
+  }
 
   async #reserve(key: string, contentType: string | undefined): Promise<boolean> {
     if (!this.blobs.isOwn(key)) return false

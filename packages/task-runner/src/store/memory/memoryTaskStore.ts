@@ -124,7 +124,7 @@ export class MemoryTaskStore implements TaskStore {
       if (open?.attempt !== attempt || open.workerId !== workerId) return { kind: 'lost', status: row.status }
       const at = this.#now()
       this.#rows.settle(row, at, () => applyOutcome(row, outcome, at, (childId) => this.#tree.isOpen(childId)))
-      if (retentionPolicy !== undefined && isTerminalStatus(row.status) && isDefaultPolicy(row.retentionPolicy)) {
+      if (retentionPolicy !== undefined && isTerminalStatus(row.status) && !hasOwnPolicy(row)) {
         row.retentionPolicy = { ...retentionPolicy }
       }
       return {
@@ -313,6 +313,9 @@ export class MemoryTaskStore implements TaskStore {
     })
   }
 }
+
+const hasOwnPolicy = ({ created, retentionPolicy }: MemoryRow): boolean =>
+  created.isPolicyGiven === true || !isDefaultPolicy(retentionPolicy)
 
 /** Why a row that could be run must not be. */
 const failureOf = (

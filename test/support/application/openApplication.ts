@@ -1,0 +1,58 @@
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import { BlobStore } from '@furystack/blob-store'
+import { CrossNodeBus } from '@furystack/cross-node-bus'
+import { createInjector, type Injector } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
+import { defineS3BlobStore } from '@furystack/s3-blob-store'
+import { TaskRunner } from '@furystack/task-runner'
+import { createClient } from 'redis'
+
+import { needs } from '../../../examples/support/needs.js'
+import { defineRedisTaskRunner } from '../../../src/index.js'
+
+/** One process of a service. */
+export interface Application {
+  readonly injector: Injector
+  readonly runner: TaskRunner
+  /** The keys of all blobs that the service has. */
+  readonly blobKeys: () => Promise<string[]>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * The documented application, with another name for each service. Nothing but that name, and what is made of it, keeps
+ * services on one Redis apart: they have the types of their tasks in common.
+ */
+export const openApplication = async (service: string): Promise<Application> => {
+  needs(process.env, 'REDIS_URL', 'AWS_REGION')
+  const client = createClient({ url: process.env.REDIS_URL })
+  await client.connect()
+  const s3Client = new S3Client({ region: process.env.AWS_REGION })
+  const injector = createInjector()
+  injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter({ client, serviceName: service }))
+  injector.bind(BlobStore, defineS3BlobStore({ client: s3Client, bucket: `${service}-blobs` }))
+  injector.bind(
+    TaskRunner,
+    defineRedisTaskRunner({
+      client,
+      serviceName: service,
+      topicPrefix: `${service}/`,
+      visibilityTimeoutMs: 60_000,
+      concurrencyLimits: { hold: 1 },
+    }),
+  )
+  const runner = injector.get(TaskRunner)
+  return {
+    injector,
+    runner,
+    blobKeys: async () => {
+      const { Contents = [] } = await s3Client.send(new ListObjectsV2Command({ Bucket: `${service}-blobs` }))
+      return Contents.map(({ Key = '' }) => Key)
+    },
+    close: async () => {
+      await injector[Symbol.asyncDispose]()
+      await client.quit()
+      s3Client.destroy()
+    },
+  }
+}
