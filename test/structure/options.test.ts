@@ -1,27 +1,31 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
 import { readPublicSurface } from '../support/publicSurface.js'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const [, section = ''] = /^## Options$([^]*?)^\| Capability/m.exec(readme) ?? []
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** By option: its default, as the table of the README has it. */
-const inTable = Object.fromEntries<string | undefined>(
-  [...section.matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)].map(([, name = '', byDefault]) => [
-    name,
-    byDefault?.replaceAll('`', ''),
-  ]),
-)
+/** By option: its default, as the table of a document has it. */
+const optionsIn = (document: string): Record<string, string | undefined> => {
+  const [, table = ''] = /^\| Option [^]*?$((?:\n\|.*$)+)/m.exec(readFileSync(root + document, 'utf8')) ?? []
+  return Object.fromEntries<string | undefined>(
+    [...table.matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)].map(([, name = '', byDefault]) => [
+      name,
+      byDefault?.replaceAll('`', ''),
+    ]),
+  )
+}
+
+const { program, exports } = readPublicSurface()
+const checker = program.getTypeChecker()
 
 /** The same as the docstrings have it. What stands behind a colon there explains it. */
-const inTypes = (() => {
-  const { program, exports } = readPublicSurface()
-  const checker = program.getTypeChecker()
-  const [declaration] = exports.find(({ name }) => name === 'RedisTaskRunnerOptions')?.declarations ?? []
-  if (declaration === undefined) throw new Error('There are no options')
+const optionsOf = (type: string): Record<string, string | undefined> => {
+  const [declaration] = exports.find(({ name }) => name === type)?.declarations ?? []
+  if (declaration === undefined) throw new Error(`There is no ${type}`)
   return Object.fromEntries(
     checker
       .getTypeAtLocation(declaration)
@@ -32,9 +36,13 @@ const inTypes = (() => {
         return [option.name, option.flags & ts.SymbolFlags.Optional ? byDefault : 'required']
       }),
   )
-})()
+}
 
-it('the options of the README are those that there are, with their defaults', () => {
-  expect(inTable).toEqual(inTypes)
-  expect(Object.keys(inTable).length).toBeGreaterThan(20)
+it.each([
+  ['README.md', 'RedisTaskRunnerOptions'],
+  ['packages/redis-cross-node-bus/README.md', 'RedisCrossNodeBusOptions'],
+])('the options in %s are those that there are, with their defaults', (document, type) => {
+  const documented = optionsIn(document)
+  expect(documented).toEqual(optionsOf(type))
+  expect(Object.keys(documented).length).toBeGreaterThan(10)
 })

@@ -25,43 +25,43 @@ export type RedisCrossNodeBusOptions = {
   readonly serviceName: string
   /**
    * In front of every topic to make its key, so that services on one Redis do not hear each other. With a hash tag
-   * (`{shop}/`) all topics lie in one slot of a cluster, which has to be so there. Whole characters. Default: nothing.
+   * (`{shop}/`) all topics lie in one slot of a cluster, which has to be so there. Whole characters. @default ''
    */
   readonly topicPrefix?: string | undefined
-  /** About how many messages are kept per topic, a few more at times: a positive integer, by default 10,000. */
+  /** About how many messages are kept per topic, a few more at times: a positive integer. @default 10_000 */
   readonly replayWindow?: number | undefined
   /**
    * How long messages are kept, in milliseconds, if there are not too many of them; a topic on which nothing was
-   * published for so long vanishes from Redis. A positive integer, or `Infinity`, by default 86,400,000 (a day).
+   * published for so long vanishes from Redis. A positive integer, or Infinity. @default 86_400_000 (a day)
    */
   readonly retentionMs?: number | undefined
-  /** Default: `serviceName`, a dash and eight random characters. */
+  /** Names the bus among all of them, as `originId` of what it publishes. @default serviceName and a random part */
   readonly nodeId?: string | undefined
-  /** Hears what the bus does. Without one, errors that reach nobody else go to `console.error`. */
+  /** Hears what the bus does. @default none: errors that reach nobody else go to `console.error` */
   readonly telemetry?: CrossNodeBusTelemetry | undefined
   /**
    * How long one read waits for messages, in milliseconds; that is how often a quiet bus sends a command. New topics
-   * need not wait for it. A positive integer, by default 2,000.
+   * need not wait for it. A positive integer. @default 2_000
    */
   readonly blockTimeoutMs?: number | undefined
   /**
    * How long a reply may be overdue, or connecting take, before the connection is replaced, in milliseconds; looked at
-   * four times in that span, and twice before it is given up. A positive integer, by default 5,000.
+   * four times in that span, and twice before it is given up. A positive integer. @default 5_000
    */
   readonly commandDeadlineMs?: number | undefined
   /**
    * How many messages may wait while Redis is away; beyond that the oldest is dropped, and its `publish` rejects. A
-   * positive integer, by default 10,000.
+   * positive integer. @default 10_000
    */
   readonly outboxLimit?: number | undefined
-  /** The same for the bytes of their payloads, as JSON in UTF-8. A positive integer, by default 16,777,216. */
+  /** The same for the bytes of their payloads, as JSON in UTF-8. A positive integer. @default 16_777_216 (16 MiB) */
   readonly outboxMaxBytes?: number | undefined
   /**
-   * How long a message may wait for Redis, in milliseconds, before its `publish` rejects. A positive integer, by default
-   * 30,000.
+   * How long a message may wait for Redis, in milliseconds, before its `publish` rejects. A positive integer.
+   * @default 30_000
    */
   readonly outboxMaxAgeMs?: number | undefined
-  /** Where timers come from. Default: `asyncScheduler`. */
+  /** Where timers come from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike | undefined
 }
 
