@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import S3rver from 's3rver'
+import { answerS3 } from './answerS3.js'
+import { S3Objects } from './s3Objects.js'
 
 /** An S3 of one's own, which is gone with its blobs when it is disposed. */
 export interface S3Server extends AsyncDisposable {
@@ -11,32 +15,32 @@ export interface S3Server extends AsyncDisposable {
 }
 
 /**
- * Starts an S3 on a free port of this machine, with empty buckets.
+ * Starts an S3 on a free port of this machine, with empty buckets: as much of it as blob stores ask for, and it lets
+ * everybody in.
  *
- * It keeps what the AWS SDK frames the chunks of a streamed upload with as if it belonged to the content, so the SDK has to
- * do without: `AWS_REQUEST_CHECKSUM_CALCULATION`, or `requestChecksumCalculation` of the client, is `WHEN_REQUIRED`. The same
- * setting makes upload URLs that others can use, and streams of unknown length, work with S3 itself.
+ * The SDK is told to add checksums only where they are required: so it does with S3 itself for upload URLs that others can
+ * use, and for streams of unknown length.
  */
 export const startS3 = async (buckets: readonly string[]): Promise<S3Server> => {
   const directory = await mkdtemp(join(tmpdir(), 's3-'))
-  const server = new S3rver({
-    address: '127.0.0.1',
-    port: 0,
-    directory,
-    silent: true,
-    configureBuckets: buckets.map((name) => ({ name, configs: [] })),
-  })
-  const { port } = await server.run()
+  const objects = new Map(buckets.map((bucket) => [bucket, new S3Objects(directory)]))
+  const server = createServer((request, response) => {
+    void answerS3(objects, request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
   return {
     env: {
       AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${String(port)}`,
       AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: 'S3RVER',
-      AWS_SECRET_ACCESS_KEY: 'S3RVER',
+      AWS_ACCESS_KEY_ID: 'anybody',
+      AWS_SECRET_ACCESS_KEY: 'anything',
       AWS_REQUEST_CHECKSUM_CALCULATION: 'WHEN_REQUIRED',
     },
     [Symbol.asyncDispose]: async () => {
-      await server.close()
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
       await rm(directory, { recursive: true, force: true })
     },
   }

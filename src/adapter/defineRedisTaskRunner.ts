@@ -18,7 +18,8 @@ import { RedisTaskRunner, type RedisTaskRunnerOptions } from './redisTaskRunner.
  * import { S3Client } from '@aws-sdk/client-s3'
  * import { BlobStore } from '@furystack/blob-store'
  * import { defineS3BlobStore } from '@furystack/s3-blob-store'
- * injector.bind(BlobStore, defineS3BlobStore({ client: new S3Client({ region: 'eu-central-1' }), bucket: 'svc-a' }))
+ * const s3 = new S3Client({ region: 'eu-central-1', requestChecksumCalculation: 'WHEN_REQUIRED' })
+ * injector.bind(BlobStore, defineS3BlobStore({ client: s3, bucket: 'svc-a' }))
  * const shared = { client, serviceName: 'svc-a', topicPrefix: 'svc-a/' }
  * injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter(shared))
  * injector.bind(TaskRunner, defineRedisTaskRunner(shared))

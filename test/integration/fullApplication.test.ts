@@ -222,7 +222,7 @@ describe('the documented application', () => {
     await expect(applications['svc-a'].runner.waitFor(id)).rejects.toThrow('the source is gone')
     const task = await applications['svc-a'].runner.get(id)
     expect(task?.attempts.map(({ status }) => status)).toEqual(['failed'])
-    // This S3 keeps the half of it that has come. The task knows of it, so it goes like any other blob.
+    // Whether or not a store keeps the half of it that has come: the task knows of it, so it goes like any other blob.
     expect(task?.producedBlobs.map(({ key }) => key)).toEqual([`tasks/${id}/content.bin`])
     await applications['svc-a'].injector.get(BlobSweeper).runOnce()
     expect(await applications['svc-a'].blobKeys()).not.toContain(`tasks/${id}/content.bin`)
