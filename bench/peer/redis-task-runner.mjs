@@ -2,13 +2,18 @@
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
 import { createInjector } from '@furystack/inject'
 import { defineTaskHandler, TaskRunner, TaskRunnerTelemetryToken } from '@furystack/task-runner'
-import { createClient } from 'redis'
 import { createRequire } from 'node:module'
+import { createClient } from 'redis'
 
 import { defineRedisTaskRunner } from '../../dist/index.js'
 
 const require = createRequire(import.meta.url)
 const TYPE = 'job'
+/** `none`: rows go with the end of their tasks; else the default holds. */
+const retention = (keep) =>
+  keep === 'none' && {
+    retentionPolicy: { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30, keepRowDays: 0 },
+  }
 
 async function start({ host, port }, queue, options = {}) {
   const client = createClient({ socket: { host, port } })
@@ -62,7 +67,7 @@ export default {
     }
   },
 
-  async createWorker({ redis, queue, concurrency, options, profile, handler, onCompleted, onError }) {
+  async createWorker({ redis, queue, concurrency, keep, options, profile, handler, onCompleted, onError }) {
     const { injector, runner, close } = await start(redis, queue, {
       ...options,
       ...(profile === 'fast' && { visibilityTimeoutMs: 1_000 }),
@@ -73,7 +78,9 @@ export default {
     telemetry.addListener('onTaskRunnerError', ({ error }) => onError(error))
     runner.registerWorker({
       name: 'bench',
-      handlers: [defineTaskHandler({ type: TYPE, version: 1, handler: (_ctx, data) => handler(data) })],
+      handlers: [
+        defineTaskHandler({ type: TYPE, version: 1, handler: (_ctx, data) => handler(data), ...retention(keep) }),
+      ],
       concurrency,
       tags: [],
       compatibleVersions: {},
