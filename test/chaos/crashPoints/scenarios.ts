@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+
 import {
   type AnyTaskHandlerDescriptor,
   defineTaskHandler,
@@ -466,6 +468,38 @@ const recordedFetch: Scenario = {
   },
 }
 
+/** A blob, which is known of before there is anything of it. */
+const blob: Scenario = {
+  name: 'blob of a task',
+  handlers: (stage) => [
+    handle(stage, 'job', async (ctx) => {
+      // Of its own in each run, so that a later one cannot make good what an earlier one has left out.
+      const key = `tasks/${ctx.taskId}/${String(ctx.attempt)}`
+      const content = function* (): Generator<Buffer> {
+        stage.log({ kind: 'did', taskId: ctx.taskId, what: `wrote ${key}` })
+        yield Buffer.from('content')
+      }
+      return (await ctx.blobStore.put(key, Readable.from(content()))).key
+    }),
+  ],
+  play: async (stage) => {
+    stage.work()
+    const { ended } = watch(stage.runner, 'job')
+    await ended(await answered(stage, 'submit', stage.runner.submit(JOB)))
+  },
+  check: (outcome) => {
+    allSucceeded({ job: 1 })(outcome)
+    for (const { id, producedBlobs, result } of rowsOf(outcome, 'job')) {
+      const known = producedBlobs.map(({ key }) => key)
+      const written = outcome.log.flatMap((line) =>
+        line.kind === 'did' && line.taskId === id && line.what.startsWith('wrote ') ? [line.what.slice(6)] : [],
+      )
+      expect(written).toContain(result)
+      expect(known).toEqual(expect.arrayContaining(written))
+    }
+  },
+}
+
 const notNow: Scenario = {
   name: 'not now',
   handlers: (stage) => [
@@ -496,5 +530,6 @@ export const SCENARIOS: readonly Scenario[] = [
   drain,
   parkedSleep,
   recordedFetch,
+  blob,
   notNow,
 ]
