@@ -475,8 +475,10 @@ const blob: Scenario = {
     handle(stage, 'job', async (ctx) => {
       // Of its own in each run, so that a later one cannot make good what an earlier one has left out.
       const key = `tasks/${ctx.taskId}/${String(ctx.attempt)}`
-      const content = function* (): Generator<Buffer> {
+      const content = async function* (): AsyncGenerator<Buffer> {
         stage.log({ kind: 'did', taskId: ctx.taskId, what: `wrote ${key}` })
+        // A moment to die in, with a blob that is half written.
+        await ctx.heartbeat()
         yield Buffer.from('content')
       }
       return (await ctx.blobStore.put(key, Readable.from(content()))).key
