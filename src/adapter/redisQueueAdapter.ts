@@ -19,6 +19,7 @@ import { redisDeadLetters } from '../redis/redisDeadLetters.js'
 import { redisLanePort } from '../redis/redisLanePort.js'
 import { redisTaskStore } from '../redis/redisTaskStore.js'
 import { Turns } from '../redis/turns.js'
+import { findUnserved } from '../scripts/findUnserved.js'
 import { receiptOf } from './claimReceipt.js'
 import { connector } from './connector.js'
 import { heartbeats } from './heartbeats.js'
@@ -148,6 +149,11 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
       checkQueueInput.lease(input)
       checkRowId(input.taskId)
       return lastValueFrom(port.lease(input), { defaultValue: input.taskId })
+    },
+
+    findUnserved: ({ olderThanMs }) => {
+      alive('findUnserved')
+      return findUnserved(commands, keys, olderThanMs)
     },
 
     joint: (of) => {

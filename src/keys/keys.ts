@@ -19,6 +19,8 @@ import type { Lane } from './lane.js'
  * | `held` | hash | task id by key of those leases whose task is not over, which holds the key beyond the lease |
  * | `cap:<type>` | sorted set | holders of fleet-cap places, score = expiry in epoch ms |
  * | `lanes` | set | names of the lanes that have ever been written to |
+ * | `serving` | sorted set | lanes by when the last living worker that reads them has to have said so again, epoch ms |
+ * | `unserved` | hash | lanes that have been told to wait in vain, with the time since when, epoch ms |
  * | `paused` | set | names of paused lanes, `*` for the fleet |
  * | `row:<taskId>` | hash | the task row |
  * | `row:<taskId>:events` | list, at most 1000 | events that do not follow from the row itself |

@@ -4,13 +4,19 @@ import type { RetireRequest } from '../port/lanePort.js'
 import { clockLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
+/** Twice as long as a worker rests at most before it looks again, and some more. */
+const SERVED_MS = 200_000
+
 /**
  * Removes consumers without pending entries from the lanes' groups: the given ones, and those of workers long gone. To
  * look and to remove is one step, so no entry can come in between and be lost. Gives the promoter's role back too.
  *
+ * A worker that looks for those of others (idle ms above 0) lives, and says by that that it reads these lanes: it is noted
+ * until it has to have looked again.
+ *
  * KEYS: 1 root, 2… the streams. ARGV: group, worker ('' to keep the promoter's role), idle ms after which a consumer
  * counts as gone (0: spare them), consumers….
- * Returns: how many were removed. Cost: one command a lane and one a removed consumer.
+ * Returns: how many were removed. Cost: two commands a lane and one a removed consumer.
  */
 const script = defineScript(
   'retireConsumers',
@@ -18,8 +24,10 @@ const script = defineScript(
     `
 local root, group, worker, goneMs = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local given, removed = {}, 0
+local servedUntil = int(now + ${String(SERVED_MS)})
 for i = 4, #ARGV do given[ARGV[i]] = true end
 for i = 2, #KEYS do
+  if goneMs > 0 then redis.call('ZADD', root .. 'serving', servedUntil, string.sub(KEYS[i], #root + 7)) end
   local consumers = redis.pcall('XINFO', 'CONSUMERS', KEYS[i], group)
   if not consumers.err then
     for _, info in ipairs(consumers) do

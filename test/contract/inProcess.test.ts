@@ -17,8 +17,8 @@ queueAdapterSuite('InProcessQueueAdapter', ({ nodes, concurrencyLimits, idempote
 // Several cores over one queue, one store and one bus stand for several processes.
 runnerSuite(
   'TaskRunnerCore over a queue in this process',
-  (count, { blobStore = new InMemoryBlobStore(), blobSweepIntervalMs, ...options } = {}) => {
-    const queueAdapter = new InProcessQueueAdapter(options)
+  (count, { blobStore = new InMemoryBlobStore(), idempotencyTtlSec, ...options } = {}) => {
+    const queueAdapter = new InProcessQueueAdapter(idempotencyTtlSec === undefined ? {} : { idempotencyTtlSec })
     const bus = new InProcessCrossNodeBus()
     const injector = createInjector()
     const parts = {
@@ -35,7 +35,7 @@ runnerSuite(
         new TaskRunnerCore(parts, {
           sweepIntervalMs: 50,
           expiryIntervalMs: 50,
-          ...(blobSweepIntervalMs !== undefined && { blobSweepIntervalMs }),
+          ...options,
         }),
     )
     return Promise.resolve({

@@ -28,6 +28,7 @@ import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerFailureSuite } from './runnerFailureSuite.js'
 import { runnerRetentionSuite } from './runnerRetentionSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
+import { runnerUnservedSuite } from './runnerUnservedSuite.js'
 
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
 export interface RunnersHarness {
@@ -45,7 +46,13 @@ const QUIET_MS = 400
 /** Makes so many of them. */
 export type MakeRunners = (
   count: number,
-  options?: { idempotencyTtlSec?: number; blobStore?: BlobStore; blobSweepIntervalMs?: number },
+  options?: {
+    idempotencyTtlSec?: number
+    blobStore?: BlobStore
+    blobSweepIntervalMs?: number
+    unservedAfterMs?: number
+    maintenanceIntervalMs?: number
+  },
 ) => Promise<RunnersHarness>
 
 /** What any task runner has to do, whatever its queue and its store are. */
@@ -56,6 +63,7 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerBlobSuite(name, makeRunners)
   runnerParentSuite(name, makeRunners)
   runnerIdempotencySuite(name, makeRunners)
+  runnerUnservedSuite(name, makeRunners)
 
   describe(`${name} as a task runner`, () => {
     const cleanups: Array<() => Promise<void>> = []

@@ -4,7 +4,7 @@ import { keys as keysOf } from '../../../src/keys/keys.js'
 import type { TestClient } from '../../support/redis.js'
 
 /** What lies below a prefix for as long as somebody uses it. */
-const LASTING = ['lanes', 'bell', 'scheduler']
+const LASTING = ['lanes', 'serving', 'bell', 'scheduler']
 /** What `PTTL` answers for a key that has no end; one that has just gone is no matter. */
 const FOR_EVER = -1
 const ROW = /^row:(.+?)(:events|:children|:steps|:open|:blobs)?$/

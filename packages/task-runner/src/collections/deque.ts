@@ -14,6 +14,11 @@ export class Deque<T> {
     return this.#items.length - this.#head
   }
 
+  /** The one that comes out next; it stays in. */
+  get first(): T | undefined {
+    return this.#items[this.#head]
+  }
+
   push(item: T): void {
     this.#items.push(item)
   }

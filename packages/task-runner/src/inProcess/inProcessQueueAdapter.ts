@@ -13,11 +13,13 @@ import type {
   QueueAdapterCapabilities,
   WorkerSubscription,
 } from '../queue/queueAdapter.js'
+import type { UnservedChange } from '../queue/unservedChange.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/systemClock.js'
 import type { InProcessQueueAdapterOptions } from './inProcessQueueAdapterOptions.js'
 import type { QueueEntry } from './queueEntry.js'
 import { TypeQueue } from './typeQueue.js'
+import { UnservedLanes } from './unservedLanes.js'
 import { WorkerSlots } from './workerSlots.js'
 
 const CAPABILITIES: QueueAdapterCapabilities = Object.freeze({
@@ -54,6 +56,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
   /** How many entries of a task there are, waiting, parked or claimed. */
   readonly #held = new Map<string, number>()
   readonly #workers = new Set<WorkerSlots>()
+  readonly #unserved = new UnservedLanes()
   #cancelTimer: (() => void) | undefined
   #timerDue = Infinity
   #isDisposed = false
@@ -76,7 +79,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     return this.#step(() => {
       const { taskId, type, handlerVersion, notBefore, tags } = checkQueueInput.enqueue(input)
       this.#held.set(taskId, (this.#held.get(taskId) ?? 0) + 1)
-      this.#add({ taskId, type, version: handlerVersion, tags, deliveries: 0, rejections: 0 }, notBefore)
+      this.#add({ taskId, type, version: handlerVersion, tags, waitsSince: 0, deliveries: 0, rejections: 0 }, notBefore)
     })
   }
 
@@ -115,6 +118,14 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     return this.#step(() => {
       checkQueueInput.lease(input)
       return this.#leases.acquire(input.type, input.key, input.taskId)
+    })
+  }
+
+  public findUnserved({ olderThanMs }: { readonly olderThanMs: number }): Promise<UnservedChange[]> {
+    return this.#step(() => {
+      const limit = this.#clock.now() - olderThanMs
+      const found = [...this.#types.values()].flatMap((queue) => queue.unserved(limit))
+      return this.#unserved.changesTo(found)
     })
   }
 
@@ -166,6 +177,7 @@ export class InProcessQueueAdapter implements QueueAdapter, AsyncDisposable {
     const due = notBefore?.getTime() ?? 0
     if (due > this.#clock.now()) return this.#park(entry, due)
     const queue = this.#queueOf(entry.type)
+    entry.waitsSince = this.#clock.now()
     queue.push(entry)
     queue.wakeOneFor(entry)
   }

@@ -1,3 +1,4 @@
+import type { UnservedChange } from '../queue/unservedChange.js'
 import { laneFor, laneKeyOf, type Lane } from './lane.js'
 import type { QueueEntry } from './queueEntry.js'
 import type { WorkerSlots } from './workerSlots.js'
@@ -48,6 +49,16 @@ export class TypeQueue {
   /** Gives a place of the cap back. */
   release(): void {
     this.#held--
+  }
+
+  /** The lanes whose oldest entry has waited since then, or longer, and that no worker takes from. */
+  unserved(limit: number): UnservedChange[] {
+    return [...this.#lanes.values()].flatMap((lane) => {
+      const since = lane.entries.first?.waitsSince ?? Infinity
+      const isServed = [...this.#workers].some((worker) => worker.serves(this.type, lane))
+      const { version: handlerVersion, tags } = lane
+      return since > limit || isServed ? [] : [{ type: this.type, handlerVersion, tags, since }]
+    })
   }
 
   join(worker: WorkerSlots): void {

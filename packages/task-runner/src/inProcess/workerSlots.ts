@@ -46,6 +46,11 @@ export class WorkerSlots {
     this.#ready.get(type)?.delete(lane)
   }
 
+  /** Whether it would take from a lane, if it had a free slot. */
+  serves(type: string, { version, tags }: Lane): boolean {
+    return !this.#isStopped && !this.#subscription.shouldDrain() && this.#fits(type, version, tags)
+  }
+
   canTake({ type, version, tags }: QueueEntry): boolean {
     return this.#free > 0 && !this.#isStopped && !this.#subscription.shouldDrain() && this.#fits(type, version, tags)
   }

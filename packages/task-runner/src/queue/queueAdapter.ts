@@ -3,6 +3,7 @@ import type { ClaimBegun } from '../store/begunTask.js'
 import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ClaimOutcome } from './claimOutcome.js'
+import type { UnservedChange } from './unservedChange.js'
 
 /**
  * What a transport can do. Constant for the life of the adapter.
@@ -176,6 +177,11 @@ export interface QueueAdapter extends Disposable {
    * pending tasks may get a second entry after trouble, which does no harm but takes room.
    */
   holds?(taskId: string): boolean
+  /**
+   * Looks for tasks that have waited for `olderThanMs` and that no living worker takes. Answers what has changed since it
+   * was last asked, by whichever process: each type, version and set of tags once when it begins, and once when it is over.
+   */
+  findUnserved?(query: { readonly olderThanMs: number }): Promise<UnservedChange[]>
   /** The steps that this adapter and that store can take as one, or nothing if they do not share a broker. */
   joint?(store: TaskStore): JointSteps | undefined
   /** Stops everything and waits until every open claim has been settled or handed back. */

@@ -41,6 +41,7 @@ import type { TaskRunnerCoreDeps } from './taskRunnerCoreDeps.js'
 import { coreSettings, type TaskRunnerCoreOptions } from './taskRunnerCoreOptions.js'
 import { TaskWatches } from './taskWatches.js'
 import { Trouble, watchRejections } from './trouble.js'
+import { UnservedSweep } from './unservedSweep.js'
 import { Updates } from './updates.js'
 import type { WaitForOptions } from './waitForOptions.js'
 import { waitForTask } from './waitForTask.js'
@@ -117,6 +118,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     this.#maintenance.add(new ExpirySweep(this.#parts))
     this.#maintenance.add(new OrphanSweep(this.#parts))
     this.#maintenance.add(new RetentionSweep(this.#parts))
+    this.#maintenance.add(new UnservedSweep(this.#parts))
     this.#maintenance.add(new BlobSweep(this.#parts, settings.blobSweepIntervalMs))
     if (this.#parts.joint !== undefined) return
     this.#maintenance.add(new Reconciler(this.#parts, trouble))

@@ -37,6 +37,12 @@ export interface TaskRunnerCoreOptions {
    * that share a store; Infinity: never, because a `TaskBlobSweeper` does. @default 60_000
    */
   blobSweepIntervalMs?: number
+  /**
+   * For how long tasks may wait for a worker that there is not, before `onTaskUnserved` tells of them; Infinity: it never
+   * does. Looked for every `maintenanceIntervalMs`. Over Redis a worker counts as living for up to 200 s after its end.
+   * @default 120_000
+   */
+  unservedAfterMs?: number
   /** The longest time between two heartbeats of a run, whatever its visibility. @default 20_000 */
   heartbeatIntervalMs?: number
   /**
@@ -87,6 +93,7 @@ export const coreSettings = (options: TaskRunnerCoreOptions): CoreSettings => {
     expiryIntervalMs: number('expiryIntervalMs', 5_000, 1, OFF),
     maintenanceIntervalMs: number('maintenanceIntervalMs', 15_000, 1, OFF),
     blobSweepIntervalMs: number('blobSweepIntervalMs', 60_000, 1, OFF),
+    unservedAfterMs: number('unservedAfterMs', 120_000, 1, OFF),
     heartbeatIntervalMs: number('heartbeatIntervalMs', 20_000, 1),
     maxDeliveries: checkMaxDeliveries(options.maxDeliveries ?? 5),
     maxPayloadBytes: number('maxPayloadBytes', Infinity, 1, 'as large as the store takes'),

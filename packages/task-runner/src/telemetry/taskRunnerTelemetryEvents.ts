@@ -47,6 +47,12 @@ export interface TaskRunnerTelemetryEvents {
     workerId: string
     reason: 'version' | 'tags'
   }
+  /**
+   * Tasks have waited for `unservedAfterMs` for a worker that there is not: none takes this type and version, or offers
+   * these tags. Told once in the whole fleet, by one of its processes; and once without `since` when a worker takes them, or
+   * they are gone.
+   */
+  onTaskUnserved: { type: string; handlerVersion: number; tags: readonly string[]; since?: string }
   /** A run ended without effect, because its task belonged to somebody else by then. */
   onTaskLeaseLost: { taskId: string; type: string; attempt: number; workerId: string }
   /** Something went wrong that no caller hears of. `operation` names what the runner was doing. */
