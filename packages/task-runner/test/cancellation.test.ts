@@ -51,9 +51,10 @@ describe('cancel', () => {
       { taskId: other.id, type: 'mail', cascadeFromTaskId: root.id },
       { taskId: leaf.id, type: 'post', cascadeFromTaskId: root.id },
     ])
+    const via: unknown = expect.any(String)
     expect(broadcasts).toEqual([
-      { type: 'mail', payload: { taskIds: [root.id, other.id], reason: 'over' } },
-      { type: 'post', payload: { taskIds: [leaf.id], reason: 'over' } },
+      { type: 'mail', payload: { taskIds: [root.id, other.id], reason: 'over', via } },
+      { type: 'post', payload: { taskIds: [leaf.id], reason: 'over', via } },
     ])
     expect((await core.getTree(root.id)).children.map(({ task }) => task.id)).toEqual([done.id, other.id])
   })
