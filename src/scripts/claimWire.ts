@@ -34,16 +34,31 @@ export const claimArguments = (
   const args = [
     group,
     encodeWorkerId(request.workerId),
-    (isJoint ? 'j' : '') + (request.heardBell === true ? 'b' : ''),
+    (isJoint ? 'j' : '') +
+      (request.heardBell === true ? 'b' : '') +
+      (request.lanes.some(({ cap }) => cap !== undefined) ? 'c' : ''),
     String(request.slots.length),
     ...request.slots,
   ]
-  for (const { lane, visibilityTimeoutMs, cap, maxDeliveries } of request.lanes) {
-    scriptKeys.push(keys.queue(lane))
-    args.push(lane.name, String(visibilityTimeoutMs), cap === undefined ? '' : lane.type, String(cap ?? 0))
-    args.push(limitText(maxDeliveries))
+  for (const reading of request.lanes) {
+    scriptKeys.push(keys.queue(reading.lane))
+    args.push(laneText(reading))
   }
   return [scriptKeys, args]
+}
+
+/** Readings are the same objects for as long as a worker lives, and there may be many in a call. */
+const laneTexts = new WeakMap<LaneReading, string>()
+
+/** What scripts are told of a lane beside its stream: visibility, limit of deliveries, cap and capped type ('' for none). */
+const laneText = (reading: LaneReading): string => {
+  const known = laneTexts.get(reading)
+  if (known !== undefined) return known
+  const { lane, visibilityTimeoutMs, cap, maxDeliveries } = reading
+  const capText = cap === undefined ? '|' : `${String(cap)}|${lane.type}`
+  const text = `${String(visibilityTimeoutMs)}|${limitText(maxDeliveries)}|${capText}`
+  laneTexts.set(reading, text)
+  return text
 }
 
 type WireClaim = [

@@ -22,9 +22,10 @@ local slots, lanes = {}, {}
 local at = 4 + tonumber(ARGV[4])
 for i = 5, at do slots[i - 4] = ARGV[i] end
 for i = 2, #KEYS do
-  lanes[i - 1] = { index = i - 1, stream = KEYS[i], name = ARGV[at + 1], visibilityMs = tonumber(ARGV[at + 2]),
-    capType = ARGV[at + 3], cap = tonumber(ARGV[at + 4]), maxDeliveries = tonumber(ARGV[at + 5]) }
-  at = at + 5
+  at = at + 1
+  local visibilityMs, maxDeliveries, cap, capType = string.match(ARGV[at], '^([^|]*)|([^|]*)|([^|]*)|(.*)$')
+  lanes[i - 1] = { index = i - 1, stream = KEYS[i], name = string.sub(KEYS[i], #root + 7),
+    visibilityMs = tonumber(visibilityMs), maxDeliveries = tonumber(maxDeliveries), cap = tonumber(cap), capType = capType }
 end
 
 local paused = {}

@@ -21,7 +21,7 @@ local function generally()
 end
 
 local slotCount, laneCount = tonumber(ARGV[4]), #KEYS - 1
-local at = 4 + slotCount + 5 * laneCount
+local at = 4 + slotCount + laneCount
 
 local finished, batches = {}, tonumber(ARGV[at + 1])
 at = at + 2
@@ -88,7 +88,7 @@ local function takeUsual(lane, entryId, fields)
   end
   local deadline = deadlines[lane]
   if not deadline then
-    deadline = int(now + ARGV[slotCount + 5 * lane + 1])
+    deadline = int(now + string.match(ARGV[4 + slotCount + lane], '^[^|]+'))
     deadlines[lane] = deadline
   end
   redis.call('HSET', row, 's', 'running', 'd', deadline, 'run', '1', 'a1', nowText .. '||i|' .. worker .. '|')
@@ -100,10 +100,7 @@ end
 
 local function read()
   if slotCount == 0 or laneCount == 0 then return {} end
-  local isUsual = redis.call('EXISTS', root .. 'paused') == 0
-  for lane = 1, laneCount do
-    if ARGV[slotCount + 5 * lane + 2] ~= '' then isUsual = false end
-  end
+  local isUsual = not string.find(ARGV[3], 'c', 1, true) and redis.call('EXISTS', root .. 'paused') == 0
   local open, wasRead, answered, cleared = laneCount, {}, {}, 0
   while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
     for lane = 1, laneCount do
@@ -122,7 +119,7 @@ local function read()
         else
           wasRead[lane] = 'through'
           open = open - 1
-          answered[#answered + 1] = root .. 'bell:' .. ARGV[slotCount + 5 * lane]
+          answered[#answered + 1] = root .. 'bell:' .. string.sub(KEYS[lane + 1], #root + 7)
         end
       end
     end
@@ -131,7 +128,7 @@ local function read()
   if #answered > 0 then redis.call('DEL', unpack(answered)) end
   if tookToken then
     for lane = 1, laneCount do
-      if wasRead[lane] == 'partly' then generally().ring(root .. 'bell:' .. ARGV[slotCount + 5 * lane]) end
+      if wasRead[lane] == 'partly' then generally().ring(root .. 'bell:' .. string.sub(KEYS[lane + 1], #root + 7)) end
     end
   end
   return {}

@@ -1,5 +1,6 @@
-import { defer } from 'rxjs'
+import { concat, defer, EMPTY, type Observable, tap } from 'rxjs'
 
+import type { Claim } from '../claim/claim.js'
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, ReadReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
@@ -31,7 +32,10 @@ export interface ReadNewOptions {
  *     demand 2   ^--|        the lanes are empty
  *     demand 2   ^--#        the server refused
  *
- * Subscribe: one round trip.  Emits: claims.  Completes: after the reply.
+ * A read names all lanes, which costs something for each. Where there are many and entries in most of them, those that a
+ * read did not come to are left out: only the first few are asked, and the rest at once if these do not give enough.
+ *
+ * Subscribe: one round trip, or two.  Emits: claims.  Completes: after the reply.
  * Errors: {@link LaneError}.  Unsubscribe: the reply is still read and its claims handed back.
  * Scheduler: none.  Buffers: nothing.
  *
@@ -41,18 +45,42 @@ export interface ReadNewOptions {
 export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   const { workerId, lanes, onReply, report } = options
   let turn = 0
-  const tell = (reply: ReadReply): void => {
-    onReply?.(reply)
-    if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
-    reportSetAside(reply, report)
+  /** How many reads in a row have found all they asked for in the first few lanes. */
+  let inFew = 0
+  const read = (slots: readonly string[], asked: readonly LaneReading[]): Observable<Claim> => {
+    const isEnough = (reply: ReadReply): boolean =>
+      reply.claims.length === slots.length &&
+      reply.claims.every((claim) => isAmong(asked, fewFor(slots), claim.lane.name))
+    return deliverClaims(port, port.read({ workerId, slots, lanes: asked }), report, (reply) => {
+      if (asked.length > fewFor(slots) || inFew > 0) inFew = isEnough(reply) ? inFew + 1 : 0
+      onReply?.(reply)
+      if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
+      reportSetAside(reply, report)
+    })
   }
   return (slots) =>
-    deliverClaims(
-      port,
-      defer(() => port.read({ workerId, slots, lanes: rotated(lanes(), turn++) })),
-      report,
-      tell,
-    )
+    defer(() => {
+      const all = rotated(lanes(), turn++)
+      const few = fewFor(slots)
+      // Each lane has been the first one by then.
+      if (all.length <= few || inFew < all.length) return read(slots, all)
+      const taken = new Set<string>()
+      return concat(
+        read(slots, all.slice(0, few)).pipe(tap((claim) => taken.add(claim.slot))),
+        defer(() => {
+          const left = slots.filter((slot) => !taken.has(slot))
+          return left.length === 0 ? EMPTY : read(left, all.slice(few))
+        }),
+      )
+    })
+}
+
+/** How many lanes are worth asking together in any case; never fewer than could give one entry to each slot. */
+const fewFor = (slots: readonly string[]): number => Math.max(8, slots.length)
+
+const isAmong = (readings: readonly LaneReading[], first: number, name: string): boolean => {
+  for (let at = 0; at < first && at < readings.length; at++) if (readings[at]?.lane.name === name) return true
+  return false
 }
 
 const rotated = <T>(list: readonly T[], turn: number): readonly T[] => {

@@ -74,6 +74,51 @@ describe('readNew', () => {
     ])
   })
 
+  it('asks the first few of many lanes as long as these give enough, and the rest at once when they do not', () => {
+    const many = Array.from({ length: 20 }, (_, n) => reading(`many-${String(n)}`))
+    let isShort = false
+    const port = marbleLanePort({
+      read: ({ lanes: [first] }) => of(readReply(isShort ? [] : [{ ...a, lane: first?.lane ?? mail.lane }])),
+    })
+    const source = readNew(port, { workerId: 'w', lanes: () => many })
+    let seen = 0
+    const since = () => port.calls.read.slice(seen)
+    const asked = (): number[] => {
+      const news = since().map(([{ lanes }]) => lanes.length)
+      seen += news.length
+      return news
+    }
+    const read = (): void => void source(['w-slot-0']).subscribe()
+
+    for (let n = 0; n < 22; n++) read()
+    expect(asked()).toEqual([...Array.from({ length: 20 }, () => 20), 8, 8])
+
+    isShort = true
+    read()
+    expect(since().flatMap(([{ lanes }]) => lanes.map(({ lane: { name } }) => name))).toEqual(
+      [...many.slice(2), ...many.slice(0, 2)].map(({ lane: { name } }) => name),
+    )
+    expect(asked()).toEqual([8, 12])
+    read()
+    expect(asked()).toEqual([20])
+  })
+
+  it('asks for what is left only, in the lanes that are left', () => {
+    const many = Array.from({ length: 20 }, (_, n) => reading(`many-${String(n)}`))
+    const port = marbleLanePort({
+      read: ({ slots: [slot = ''], lanes: [first] }) => of(readReply([{ ...a, slot, lane: first?.lane ?? mail.lane }])),
+    })
+    const source = readNew(port, { workerId: 'w', lanes: () => many })
+    for (let n = 0; n < 20; n++) source(['w-slot-0']).subscribe()
+
+    source(slots).subscribe()
+
+    expect(port.calls.read.slice(20).map(([{ slots: of, lanes }]) => [of.length, lanes.length])).toEqual([
+      [2, 8],
+      [1, 12],
+    ])
+  })
+
   it('tells the reply, and that lanes were full', () => {
     const replies: ReadReply[] = []
     const events: LaneEvent[] = []
