@@ -17,7 +17,7 @@ export type Connect = (name: string, isBlocking: boolean) => Connection
  * told by a warning of the process, too.
  *
  * @example
- * const connect = connector(resolveQueueOptions(options), report)
+ * const connect = connector(resolveQueueOptions({ client, serviceName: 'svc-a' }), report)
  * const commands = connect('commands', false)
  */
 export const connector = (options: ResolvedQueueOptions, report: Report): Connect => {

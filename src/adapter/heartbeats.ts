@@ -14,7 +14,7 @@ export interface Heartbeats {
  * Collects renewals of a turn. A claim that turns out lost is marked, which fires its `lease.lost`.
  *
  * @example
- * heartbeats(port, report).renew(receipt).subscribe()
+ * const renewed$ = (receipt: ClaimReceipt) => heartbeats(port, report).renew(receipt)
  */
 export const heartbeats = (port: LanePort, report: Report): Heartbeats => {
   let batch: { receipts: ClaimReceipt[]; done$: Subject<void> } | undefined

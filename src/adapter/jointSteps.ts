@@ -28,6 +28,7 @@ export interface JointStepsOptions {
  * Row and entry in one script each: what makes a submit atomic, and a task cost two scripts on the worker's side.
  *
  * @example
+ * const { deadLetters } = store
  * const joint = jointSteps({ connection, turns, keys: keys('svc/'), group: 'runner', deadLetters, report })
  */
 export const jointSteps = (options: JointStepsOptions): JointSteps => {

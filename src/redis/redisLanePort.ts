@@ -36,7 +36,8 @@ export interface RedisLanePortOptions {
  * The lanes' operations over node-redis. The one place where promises become observables.
  *
  * @example
- * const port = redisLanePort({ commands, turns, reader, keys: keys('svc/'), group: 'runner', isJoint: true, idempotencyTtlSec: 86_400 })
+ * const setting = { keys: keys('svc/'), group: 'runner', isJoint: true, idempotencyTtlSec: 86_400 }
+ * const port = redisLanePort({ commands: connection, turns, reader: connection, ...setting })
  * port.enqueue({ taskId: 'a', lane: lane('mail', 1) }).subscribe()
  */
 export const redisLanePort = (options: RedisLanePortOptions): LanePort => {

@@ -15,7 +15,7 @@ const MAX_TASKS = 100
  *
  * @example
  * const submissions = new Submissions(connection, keys('svc/'), 'runner')
- * const [one, other] = await Promise.all([submissions.submit(input), submissions.submit(another)])
+ * const [one, other] = await Promise.all([submissions.submit(draft), submissions.submit({ ...draft, id: 'b' })])
  */
 export class Submissions {
   private waiting: Asked[] = []

@@ -22,7 +22,7 @@ const MAX_FINISHED = 100
  *
  * @example
  * const turns = new Turns(connection, keys('svc/'), { group: 'runner', isJoint: true })
- * const [result, reply] = await Promise.all([turns.finish({ claim, input }), turns.read(request)])
+ * const [result, reply] = await Promise.all([turns.finish({ claim, input: finish }), turns.read(request)])
  */
 export class Turns {
   private finishing: Array<Asked<FinishedClaim, FinishResult>> = []

@@ -11,7 +11,7 @@ import { createTasks } from './createTasks.js'
  * @param withEntry whether the task is to be queued; without, it is marked as not yet enqueued
  *
  * @example
- * await createTask(connection, keys('svc/'), 'runner', input, true)
+ * await createTask(connection, keys('svc/'), 'runner', draft, true)
  */
 export const createTask = async (
   connection: Connection,

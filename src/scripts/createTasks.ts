@@ -132,7 +132,7 @@ return replies
  * @param withEntries whether the tasks are to be queued; without, they are marked as not yet enqueued
  *
  * @example
- * const [result] = await createTasks(connection, keys('svc/'), 'runner', [input], true)
+ * const [result] = await createTasks(connection, keys('svc/'), 'runner', [draft], true)
  */
 export const createTasks = async (
   connection: Connection,

@@ -50,6 +50,7 @@ return replies
  * The typed caller of the script above; answers in the order of the attempts.
  *
  * @example
+ * const input = { taskId: 'a', attempt: 1, visibilityTimeoutMs: 60_000 }
  * const [result] = await extendAttempts(connection, keys('svc/'), 'runner', [{ input }])
  */
 export const extendAttempts = async (

@@ -47,7 +47,7 @@ return { now, status, detail, open, parent, isGone and '1' or '' }
  * The typed caller of the script above.
  *
  * @example
- * await finishAttempt(connection, keys('svc/'), { ...fence, outcome: { kind: 'succeeded', resultJson: '1' } })
+ * await finishAttempt(connection, keys('svc/'), { ...finish, outcome: { kind: 'succeeded', resultJson: '1' } })
  */
 export const finishAttempt = async (
   connection: Connection,

@@ -124,7 +124,8 @@ export type DeadRecord = [
  * The typed caller of the script above.
  *
  * @example
- * const { records } = await listDeadLetters(connection, keys('svc/'), { ...query, letters: 'fle' })
+ * const page = { type: 'mail', order: 'newest', limit: 20, after: undefined, until: undefined } as const
+ * const { records } = await listDeadLetters(connection, keys('svc/'), { ...page, letters: 'fle' })
  */
 export const listDeadLetters = async (
   connection: Connection,

@@ -48,7 +48,8 @@ return removed
  * The typed caller of the script above.
  *
  * @example
- * await retireConsumers(connection, keys('svc/'), 'runner', { workerId: 'w', slots: ['w-slot-0'], lanes, goneMs: 0 })
+ * const ended = { workerId: 'w', slots: ['w-slot-0'], lanes: [lane('mail', 1)], goneMs: 0 }
+ * await retireConsumers(connection, keys('svc/'), 'runner', ended)
  */
 export const retireConsumers = async (
   connection: Connection,

@@ -33,6 +33,7 @@ const underWay = new WeakMap<Connection, Set<Script>>()
  * the server knows the script when it comes to the others.
  *
  * @example
+ * const pong = defineScript('pong', `return 'PONG'`)
  * await runScript(connection, pong, [], []) // 'PONG'
  */
 export const runScript = async (

@@ -51,7 +51,8 @@ return { now, 'spawned', '' }
  * The typed caller of the script above.
  *
  * @example
- * await spawnChild(connection, keys('svc/'), 'runner', { parentId: 'a', attempt: 1, step, child })
+ * const child = { ...draft, parentTaskId: 'a' }
+ * await spawnChild(connection, keys('svc/'), 'runner', { parentId: 'a', attempt: 1, step: { key: 's:0', json: '"b"' }, child })
  */
 export const spawnChild = async (
   connection: Connection,

@@ -5,6 +5,7 @@ import type { SetAside } from '../port/lanePort.js'
  * Tells of the entries that an operation set aside.
  *
  * @example
+ * import { tap } from 'rxjs'
  * port.sweep(request).pipe(tap((reply) => reportSetAside(reply, report)))
  */
 export const reportSetAside = (

@@ -32,7 +32,9 @@ describe('every export', () => {
   })
 
   it('has one example', () => {
-    const others = exports.filter(({ declarations }) => declarations.some((one) => examplesOf(one).length !== 1))
+    const others = exports.filter(({ declarations }) =>
+      declarations.some((one) => examplesOf(statementOf(one)).length !== 1),
+    )
     expect(others.map(({ where, name }) => `${where} ${name}`)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import type { BlobStore } from '@furystack/blob-store'
 import type { CrossNodeBus } from '@furystack/cross-node-bus'
 import type { AsyncToken, Injector, Token } from '@furystack/inject'
-import type { Claim, ClaimSource, LaneBook, LaneReading, Report } from '@furystack/redis-task-runner'
+import type { Claim, ClaimSource, LaneBook, LaneReading, ReadRequest, Report } from '@furystack/redis-task-runner'
 import type { VirtualLanePort } from '@furystack/redis-task-runner/testing'
 import type {
   BeginAttempt,
@@ -18,6 +18,9 @@ import type {
 } from '@furystack/task-runner'
 import type { createClient } from 'redis'
 import type { Observable } from 'rxjs'
+
+import type { Connection } from '../../src/connection/connection.js'
+import type { Turns } from '../../src/redis/turns.js'
 
 /**
  * What the examples of the docstrings take for granted, by its usual name. What stands for an application is named after
@@ -58,6 +61,11 @@ export declare const book: LaneBook
 export declare const report: Report
 export declare const stop$: Observable<void>
 export declare const work: (claim: Claim) => Observable<void>
+
+// Within the library.
+export declare const connection: Connection
+export declare const turns: Turns
+export declare const request: ReadRequest
 
 // Services of an application.
 export interface Clock {

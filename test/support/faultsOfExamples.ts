@@ -1,62 +1,27 @@
-import { readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 
 import { compilerOptions, packageEntries } from './publicSurface.js'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** An `@example` of a docstring. */
-export interface Example {
-  /** Such as `src/keys/lane.ts:12`. */
-  readonly where: string
-  /** The source that it stands in. */
-  readonly file: string
-  readonly code: string
-}
-
-const sourceFiles = (): string[] =>
-  ['src', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`)].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => join(root, folder, file)),
-  )
+import { type Example, sourceFiles } from './readExamples.js'
 
 /**
  * Type-checks examples as files next to their sources, so that none needs to state what it is an example of: what a name
  * stands for that it does not bring along is looked up among the exports of its file, of its package, the `given`
- * variables, and the exports of the other packages, in that order.
+ * variables, what the files of its package export to each other, and the exports of the other packages, in that order.
  *
  * @param given a source file whose exports examples may take for granted
  * @returns what is wrong, one line a fault
  */
 export const faultsOfExamples = (examples: readonly Example[], given: string): string[] => {
-  const options = compilerOptions({
-    exactOptionalPropertyTypes: false,
-    noUncheckedIndexedAccess: false,
-    verbatimModuleSyntax: false,
-    paths: Object.fromEntries(packageEntries.map(({ specifier, file }) => [specifier, [file]])),
-  })
-  const importable = importableNames(options, given)
+  const importable = (importableBy[given] ??= importableNames(given))
   const files = new Map(
     examples.map((example, index) => {
       const path = join(dirname(example.file), `example-${index}.ts`)
       return [path, { example, text: withImports(example, importable) }]
     }),
   )
-  const disk = ts.createCompilerHost(options)
-  const host: ts.CompilerHost = {
-    ...disk,
-    fileExists: (path) => files.has(path) || disk.fileExists(path),
-    readFile: (path) => files.get(path)?.text ?? disk.readFile(path),
-    getSourceFile: (path, version, ...rest) => {
-      const text = files.get(path)?.text
-      return text === undefined ? disk.getSourceFile(path, version, ...rest) : ts.createSourceFile(path, text, version)
-    },
-  }
-  const program = ts.createProgram([...files.keys()], options, host)
+  const program = programOf([...files.keys()], new Map([...files].map(([path, { text }]) => [path, text])))
   return [...files].flatMap(([path, { example }]) => {
     const source = program.getSourceFile(path)
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
@@ -65,11 +30,41 @@ export const faultsOfExamples = (examples: readonly Example[], given: string): s
   })
 }
 
+const options = compilerOptions({
+  exactOptionalPropertyTypes: false,
+  noUncheckedIndexedAccess: false,
+  verbatimModuleSyntax: false,
+  paths: Object.fromEntries(packageEntries.map(({ specifier, file }) => [specifier, [file]])),
+})
+
+/** What was read from the disk once: most of it is the same for every program. */
+const sources = new Map<string, ts.SourceFile | undefined>()
+
+const programOf = (roots: string[], virtual: ReadonlyMap<string, string> = new Map()): ts.Program => {
+  const disk = ts.createCompilerHost(options)
+  const readOnce = (...args: Parameters<typeof disk.getSourceFile>): ts.SourceFile | undefined => {
+    const [path] = args
+    if (!sources.has(path)) sources.set(path, disk.getSourceFile(...args))
+    return sources.get(path)
+  }
+  return ts.createProgram(roots, options, {
+    ...disk,
+    fileExists: (path) => virtual.has(path) || disk.fileExists(path),
+    readFile: (path) => virtual.get(path) ?? disk.readFile(path),
+    getSourceFile: (path, version, ...rest) => {
+      const text = virtual.get(path)
+      return text === undefined ? readOnce(path, version, ...rest) : ts.createSourceFile(path, text, version)
+    },
+  })
+}
+
 /** From where each name may be imported, best last. */
 type Importable = (file: string) => ReadonlyMap<string, string>
 
-const importableNames = (options: ts.CompilerOptions, given: string): Importable => {
-  const program = ts.createProgram([...sourceFiles(), given], options)
+const importableBy: Record<string, Importable> = {}
+
+const importableNames = (given: string): Importable => {
+  const program = programOf([...sourceFiles(), given])
   const checker = program.getTypeChecker()
   const exportsOf = (file: string): string[] => {
     const source = program.getSourceFile(file)
@@ -79,10 +74,14 @@ const importableNames = (options: ts.CompilerOptions, given: string): Importable
   const entries = packageEntries
     .toReversed()
     .map((entry) => ({ ...entry, names: exportsOf(entry.file).map((name) => [name, entry.specifier] as const) }))
+  const internal = sourceFiles().flatMap((from) => exportsOf(from).map((name) => [name, from] as const))
+  const isInSamePackage = (one: string, other: string): boolean =>
+    packageEntries.some(({ folder }) => [one, other].every((file) => file.startsWith(`${folder}/`)))
   const givenNames = exportsOf(given).map((name) => [name, given] as const)
   return (file) =>
     new Map([
       ...entries.flatMap(({ names }) => names),
+      ...internal.filter(([, from]) => isInSamePackage(from, file)),
       ...givenNames,
       ...entries.filter(({ folder }) => file.startsWith(`${folder}/`)).flatMap(({ names }) => names),
       ...exportsOf(file).map((name) => [name, file] as const),

@@ -86,10 +86,10 @@ export const whereIs = (node: ts.Node): string => {
 export const statementOf = (declaration: ts.Declaration): ts.Node =>
   ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration
 
-/** The texts of a declaration's `@example`s. */
-export const examplesOf = (declaration: ts.Declaration): string[] =>
+/** The texts of a node's `@example`s. */
+export const examplesOf = (node: ts.Node): string[] =>
   ts
-    .getJSDocTags(statementOf(declaration))
+    .getJSDocTags(node)
     .filter(({ tagName }) => tagName.text === 'example')
     .map(({ comment }) => (ts.getTextOfJSDocComment(comment) ?? '').replace(/^```ts\n([^]*)\n```$/, '$1'))
 

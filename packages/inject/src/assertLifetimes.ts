@@ -6,7 +6,7 @@ import type { Lifetime } from './lifetime.js'
  * Throws `InvalidLifetimeDependencyError` if a service of the parent token must not depend on one of the child token.
  *
  * @example
- * assertLifetimes(Cache, TransientBuffer)
+ * assertLifetimes(Clock, Database) // fine: both are singletons
  */
 export const assertLifetimes = (parent: AnyToken<unknown>, child: AnyToken<unknown>): void => {
   if (!allowed[parent.lifetime].includes(child.lifetime)) {

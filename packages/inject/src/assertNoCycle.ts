@@ -8,7 +8,7 @@ import type { Instance } from './instance.js'
  * giving it to the requester could make both wait for ever. `cached` is the instance of `token` that is in flight.
  *
  * @example
- * assertNoCycle(token, requester, owner, cache.get(token.id))
+ * const check = (requester: Instance, cached: Instance) => assertNoCycle(Clock, requester, requester.container, cached)
  */
 export const assertNoCycle = (
   token: AnyToken<unknown>,

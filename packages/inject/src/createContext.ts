@@ -8,7 +8,7 @@ import type { SyncToken } from './syncToken.js'
  * branch of a resolution knows its own ancestors only.
  *
  * @example
- * factory(createContext(instance))
+ * const build = (instance: Instance, factory: ServiceFactory<Clock>): Clock => factory(createContext(instance))
  */
 export const createContext = (instance: Instance): ServiceContext => ({
   inject: <S>(token: SyncToken<S>): S => instance.container.resolve(token, instance),

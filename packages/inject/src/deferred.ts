@@ -9,7 +9,8 @@ export type Deferred<T> = {
  *
  * @example
  * const { promise, resolve } = deferred<number>()
- * resolve(compute())
+ * resolve(42)
+ * await promise // 42
  */
 export const deferred = <T>(): Deferred<T> => {
   let resolve: Deferred<T>['resolve'] = () => {}

@@ -5,7 +5,7 @@ import type { Instance } from './instance.js'
  * replacement may be just what they need to succeed.
  *
  * @example
- * for (const failed of failedDependantsOf(instance)) failed.supersede()
+ * const retry = (instance: Instance): void => failedDependantsOf(instance).forEach((failed) => failed.supersede())
  */
 export const failedDependantsOf = (instance: Instance): readonly Instance[] => {
   const found = new Set([instance])

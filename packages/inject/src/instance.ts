@@ -24,8 +24,11 @@ type Relation = 'uses' | 'started' | 'refused'
  * superseded instance until those built from it are gone.
  *
  * @example
- * const instance = new Instance(container, token)
- * instance.build(token.factory)
+ * const build = (container: Container): unknown => {
+ *   const instance = new Instance(container, Clock)
+ *   instance.build(() => ({ now: () => 0 }))
+ *   return instance.outcome
+ * }
  */
 export class Instance {
   /** Those that requested this instance. */

@@ -8,7 +8,8 @@ export type TeardownStep = { readonly callback: DisposeCallback }
  * every step run exactly once, be it for a single instance or for the whole injector.
  *
  * @example
- * const step = teardown.add(() => socket.destroy())
+ * const teardown = new Teardown()
+ * const step = teardown.add(() => console.log('closed'))
  * teardown.release([step], () => {})
  * await teardown.finish()
  */

@@ -4,7 +4,7 @@ import type { RetryPolicy } from './retryPolicy.js'
  * One hour: longer pauses help nobody, and a doubling pause would leave the range of dates.
  *
  * @example
- * Math.min(MAX_BACKOFF_MS, pauseMs)
+ * Math.min(MAX_BACKOFF_MS, 2 ** 40)
  */
 export const MAX_BACKOFF_MS = 3_600_000
 

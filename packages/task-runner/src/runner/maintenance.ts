@@ -29,9 +29,9 @@ export interface MaintenanceOptions {
  * asking, waits for the turns under way, and gives the roles back, so that another process can take them at once.
  *
  * @example
- * const maintenance = new Maintenance({ store, report })
+ * const maintenance = new Maintenance({ store, report: console.error })
  * maintenance.add({ name: 'retention', intervalMs: 30_000, run: async ({ keep }) => {
- *   while ((await store.removeExpired({ limit: 100 })) === 100 && (await keep())) continue
+ *   while ((await store.removeExpired({ limit: 100 })).hasMore && (await keep())) continue
  * } })
  */
 export class Maintenance implements AsyncDisposable {

@@ -18,7 +18,7 @@ export interface PeriodicOptions {
  * processes do not keep step. A run that fails is reported, and the next one comes all the same.
  *
  * @example
- * using sweep = new Periodic({ intervalMs: 1000, run: () => sweepOnce(), onError: console.error })
+ * using sweep = new Periodic({ intervalMs: 1000, run: () => Promise.resolve(), onError: console.error })
  */
 export class Periodic implements Disposable {
   readonly #options: PeriodicOptions
