@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 
+import { isSigned, type S3Credentials } from './isSigned.js'
 import { contentOf, type S3Object, type S3Objects } from './s3Objects.js'
 
 /** Answers one request, by the path `/bucket/key`. What S3 can do besides is refused. */
 export const answerS3 = async (
   buckets: ReadonlyMap<string, S3Objects>,
+  credentials: S3Credentials,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
@@ -14,6 +16,7 @@ export const answerS3 = async (
     const [, bucket = '', ...path] = url.pathname.split('/').map(decodeURIComponent)
     const objects = buckets.get(bucket)
     if (objects === undefined) return refuse(response, 404, 'NoSuchBucket')
+    if (!isSigned(request, url, credentials)) return refuse(response, 403, 'SignatureDoesNotMatch')
     if (isOver(url.searchParams)) return refuse(response, 403, 'AccessDenied')
     const key = path.join('/')
     await (key === '' ? answerBucket(objects, request, response, url) : answerObject(objects, request, response, key))

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -15,8 +16,8 @@ export interface S3Server extends AsyncDisposable {
 }
 
 /**
- * Starts an S3 on a free port of this machine, with empty buckets: as much of it as blob stores ask for, and it lets
- * everybody in.
+ * Starts an S3 on a free port of this machine, with empty buckets: as much of it as blob stores ask for. It answers requests
+ * and URLs that were signed with its secret.
  *
  * The SDK is told to add checksums only where they are required: so it does with S3 itself for upload URLs that others can
  * use, and for streams of unknown length.
@@ -24,8 +25,9 @@ export interface S3Server extends AsyncDisposable {
 export const startS3 = async (buckets: readonly string[]): Promise<S3Server> => {
   const directory = await mkdtemp(join(tmpdir(), 's3-'))
   const objects = new Map(buckets.map((bucket) => [bucket, new S3Objects(directory)]))
+  const credentials = { accessKeyId: 'example', secretAccessKey: randomUUID() }
   const server = createServer((request, response) => {
-    void answerS3(objects, request, response)
+    void answerS3(objects, credentials, request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -33,8 +35,8 @@ export const startS3 = async (buckets: readonly string[]): Promise<S3Server> => 
     env: {
       AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${String(port)}`,
       AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: 'anybody',
-      AWS_SECRET_ACCESS_KEY: 'anything',
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       AWS_REQUEST_CHECKSUM_CALCULATION: 'WHEN_REQUIRED',
     },
     [Symbol.asyncDispose]: async () => {

@@ -9,6 +9,7 @@ import { contentOf, type Fingerprint, fingerprintOf } from '../support/applicati
 import { type Application, openApplication } from '../support/application/openApplication.js'
 import { type ApplicationProcess, buildApplication, startProcess } from '../support/application/startProcess.js'
 import { startRedisServer } from '../support/redisServer.js'
+import { until } from '../support/until.js'
 
 const MIB = 1024 * 1024
 const SERVICES = ['svc-a', 'svc-b'] as const
@@ -100,6 +101,20 @@ describe('the documented application', () => {
     expect((await applications['svc-a'].runner.get(taskId))?.producedBlobs).toEqual([
       expect.objectContaining({ storeName: 's3', key: ref.key, contentLength: bytes, etag: ref.etag }),
     ])
+  })
+
+  it('gives out URLs that are good for one blob, one way, and a while', async () => {
+    const { ref } = await run<{ ref: BlobRef }>('svc-b', 'write', { seed: 3, bytes: 10 })
+    const { ref: other } = await run<{ ref: BlobRef }>('svc-b', 'write', { seed: 4, bytes: 10 })
+    const url = await blobsOf('svc-b').getDownloadUrl(ref.key, { ttlSec: 1 })
+    expect((await fetch(url)).status).toBe(200)
+    expect((await fetch(url.replace(ref.key, other.key))).status).toBe(403)
+    expect((await fetch(url.replace('svc-b-blobs', 'svc-a-blobs'))).status).toBe(403)
+    expect((await fetch(url.replace('X-Amz-Expires=1', 'X-Amz-Expires=9'))).status).toBe(403)
+    expect((await fetch(url, { method: 'PUT', body: 'mine' })).status).toBe(403)
+    await until(async () => (await fetch(url)).status === 403)
+    const { stream } = await blobsOf('svc-b').get(ref.key)
+    expect(await fingerprintOf(stream as never)).toEqual(await fingerprintOf(contentOf(3, 10)))
   })
 
   it('takes an upload of somebody else, by a URL that a task gave out', async () => {
