@@ -27,8 +27,8 @@ export const connector = (options: ResolvedQueueOptions, report: Report): Connec
   let isLookedAt = false
   let hasWarned = false
   const check = async (found: RedisClient): Promise<void> => {
-    const misfit = await fits(found)
-    if (misfit) throw new InvalidOptionError('client', misfit.value, misfit.allowed)
+    const objection = await fits(found)
+    if (objection) throw new InvalidOptionError('client', objection.value, objection.allowed)
     if (isLookedAt) return
     isLookedAt = true
     const policy = await evictionPolicy(found)

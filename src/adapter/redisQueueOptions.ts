@@ -1,4 +1,4 @@
-import { type AnyRedisClient, hashTagOf, kindOf, type KnownClient, misfitOf } from '@furystack/redis-connection'
+import { type AnyRedisClient, hashTagOf, kindOf, type KnownClient, objectionTo } from '@furystack/redis-connection'
 import { quoted } from '@furystack/task-runner'
 import type { SchedulerLike } from 'rxjs'
 
@@ -128,8 +128,8 @@ const HASH_TAG =
  * checkUsable({ kind: 'single', client })
  */
 export const checkUsable = (known: KnownClient): void => {
-  const misfit = misfitOf(known)
-  if (misfit) throw new InvalidOptionError('client', misfit.value, misfit.allowed)
+  const objection = objectionTo(known)
+  if (objection) throw new InvalidOptionError('client', objection.value, objection.allowed)
 }
 
 /** UTF-16 units. */

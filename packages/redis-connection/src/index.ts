@@ -2,7 +2,7 @@ export { type AnyRedisClient, kindOf, type KnownClient } from './anyRedisClient.
 export { duplicateClient, type DuplicateClientOptions } from './duplicateClient.js'
 export { hashSlot, hashTagOf } from './hashSlot.js'
 export { locateServer } from './locateServer.js'
-export { type Misfit, misfitOf } from './misfit.js'
+export { type Objection, objectionTo } from './objection.js'
 export { reconnectDelayMs } from './reconnectDelayMs.js'
 export type { RedisClient } from './redisClient.js'
 export type { RedisClientPool } from './redisClientPool.js'

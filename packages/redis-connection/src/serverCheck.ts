@@ -1,5 +1,5 @@
 import type { KnownClient } from './anyRedisClient.js'
-import type { Misfit } from './misfit.js'
+import type { Objection } from './objection.js'
 import type { RedisClient } from './redisClient.js'
 
 const OLDEST = [6, 2] as const
@@ -13,10 +13,10 @@ const OLDEST = [6, 2] as const
  *
  * @example
  * const check = serverCheck('single')
- * const misfit = await check(client)
- * if (misfit) throw new TypeError(`client: ${misfit.value} is not ${misfit.allowed}`)
+ * const objection = await check(client)
+ * if (objection) throw new TypeError(`client: ${objection.value} is not ${objection.allowed}`)
  */
-export const serverCheck = (kind: KnownClient['kind']): ((client: RedisClient) => Promise<Misfit | undefined>) => {
+export const serverCheck = (kind: KnownClient['kind']): ((client: RedisClient) => Promise<Objection | undefined>) => {
   let hasPassed = false
   return async (client) => {
     if (hasPassed) return undefined
@@ -25,13 +25,16 @@ export const serverCheck = (kind: KnownClient['kind']): ((client: RedisClient) =
       if (/unknown command/i.test(String(error))) return { version: 'before 6.0' }
       throw error
     })
-    const misfit = misfitOfServer(fieldsOf(hello), kind)
-    hasPassed = misfit === undefined
-    return misfit
+    const objection = objectionToServer(fieldsOf(hello), kind)
+    hasPassed = objection === undefined
+    return objection
   }
 }
 
-const misfitOfServer = ({ version, mode }: Record<string, string>, kind: KnownClient['kind']): Misfit | undefined => {
+const objectionToServer = (
+  { version, mode }: Record<string, string>,
+  kind: KnownClient['kind'],
+): Objection | undefined => {
   if (isTooOld(version))
     return { value: `a server of version ${version}`, allowed: 'one of Redis 6.2 or newer, or Valkey' }
   if (mode === 'sentinel')

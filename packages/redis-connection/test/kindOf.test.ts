@@ -7,7 +7,7 @@ import {
 } from 'redis-v5'
 import { describe, expect, it } from 'vitest'
 
-import { kindOf, misfitOf } from '../src/index.js'
+import { kindOf, objectionTo } from '../src/index.js'
 
 const sentinel = { name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }
 
@@ -21,7 +21,7 @@ describe('kindOf', () => {
     for (const client of clients) {
       expect(kindOf(client)).toEqual({ kind, client })
       const known = kindOf(client)
-      expect(known && misfitOf(known)?.value).toBe('not connected')
+      expect(known && objectionTo(known)?.value).toBe('not connected')
     }
   })
 

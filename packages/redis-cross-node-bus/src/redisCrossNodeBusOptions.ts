@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CrossNodeBusTelemetry } from '@furystack/cross-node-bus'
 import { assertPositiveInteger } from '@furystack/cross-node-bus/adapter'
-import { type AnyRedisClient, hashTagOf, kindOf, type KnownClient, misfitOf } from '@furystack/redis-connection'
+import { type AnyRedisClient, hashTagOf, kindOf, type KnownClient, objectionTo } from '@furystack/redis-connection'
 import { asyncScheduler, type SchedulerLike } from 'rxjs'
 import { BusOptionError } from './busOptionError.js'
 
@@ -123,7 +123,7 @@ const HASH_TAG =
  * @throws BusOptionError
  */
 export function checkUsable(known: KnownClient): void {
-  const misfit = misfitOf(known)
-  if (misfit && (known.kind !== 'single' || known.client.isOpen))
-    throw new BusOptionError('client', misfit.value, misfit.allowed)
+  const objection = objectionTo(known)
+  if (objection && (known.kind !== 'single' || known.client.isOpen))
+    throw new BusOptionError('client', objection.value, objection.allowed)
 }

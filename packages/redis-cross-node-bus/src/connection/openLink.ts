@@ -1,7 +1,7 @@
 import {
   duplicateClient,
   leadsElsewhere,
-  type Misfit,
+  type Objection,
   type RedisClient,
   replyCode,
   type ServerLocator,
@@ -15,7 +15,7 @@ export type LinkOptions = {
   /** Where the server is; what it finds is duplicated and otherwise left alone. */
   readonly server: ServerLocator
   /** Looks at the server before anything else is sent. */
-  readonly check: (client: RedisClient) => Promise<Misfit | undefined>
+  readonly check: (client: RedisClient) => Promise<Objection | undefined>
   /** What `CLIENT LIST` calls the connection; characters that Redis does not take in a name become `-`. */
   readonly name: string
   /** How long connecting may take, and a command that was written may go without any reply arriving. */
@@ -68,8 +68,8 @@ export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOpt
       client = duplicateClient(template, { name, signal: cut.signal, typeMapping })
       client.on('error', fail)
       await client.connect()
-      const misfit = await check(client)
-      if (misfit) throw new BusOptionError('client', misfit.value, misfit.allowed)
+      const objection = await check(client)
+      if (objection) throw new BusOptionError('client', objection.value, objection.allowed)
       lastSign = scheduler.now()
       link = linkOver(client)
       out.next({ link })

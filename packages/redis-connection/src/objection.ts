@@ -4,9 +4,9 @@ import type { KnownClient } from './anyRedisClient.js'
  * Why a client, or the server it leads to, cannot be used, in two halves of a sentence.
  *
  * @example
- * const sentence = ({ value, allowed }: Misfit): string => `client: ${value} is not ${allowed}`
+ * const sentence = ({ value, allowed }: Objection): string => `client: ${value} is not ${allowed}`
  */
-export interface Misfit {
+export interface Objection {
   /** What it is, such as `'not connected'`. */
   readonly value: string
   /** What would do instead, such as `'a connected client: …'`. */
@@ -19,9 +19,9 @@ export interface Misfit {
  * @example
  * import { createClient } from 'redis'
  * const known = kindOf(createClient())
- * if (known) console.log(misfitOf(known)?.value) // 'not connected'
+ * if (known) console.log(objectionTo(known)?.value) // 'not connected'
  */
-export const misfitOf = ({ kind, client }: KnownClient): Misfit | undefined => {
+export const objectionTo = ({ kind, client }: KnownClient): Objection | undefined => {
   if (!client.isOpen)
     return {
       value: 'not connected',
