@@ -15,8 +15,8 @@ import { eachWithStore, type TaskStoreHarness } from './taskStore/eachWithStore.
 import { newTask } from './taskStore/newTask.js'
 
 const DAY_MS = 86_400_000
-/** Short enough to wait for its end. */
-const SHORT_MS = 300
+/** Short enough to wait for its end, long enough that nothing in a test outlasts it by accident. */
+const SHORT_MS = 700
 const LEASE_MS = 60_000
 const WORKER = 'worker-1'
 const STORE = 'blobs'
@@ -223,8 +223,8 @@ export const taskStoreBlobSuite = (name: string, makeStore: () => Promise<TaskSt
     })
 
     it('waits for the time that the policy gives, and not longer', async () => {
-      const id = await ended({ retentionPolicy: policy({ ...ALL, ttlAfterTerminalDays: SHORT_MS / DAY_MS }) })
       const never = await ended({ retentionPolicy: policy({ ...ALL, ttlAfterTerminalDays: Infinity }) })
+      const id = await ended({ retentionPolicy: policy({ ...ALL, ttlAfterTerminalDays: SHORT_MS / DAY_MS }) })
       expect(await take()).toEqual([])
       await pass(SHORT_MS + 50)
       expect((await take()).map(({ taskId }) => taskId)).toEqual([id])

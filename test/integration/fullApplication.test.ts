@@ -21,7 +21,7 @@ const BlobSweeper = defineTaskBlobSweeper({ scanIntervalMs: Infinity })
 
 // The documented application, twice on one Redis and one S3: two services, each with a process that submits (this one) and
 // two that work.
-describe('the documented application', () => {
+describe('the documented application', { timeout: 60_000 }, () => {
   const ends: Array<() => Promise<void>> = []
   const onFinished = (end: () => Promise<void>): void => void ends.unshift(end)
   const applications = {} as Record<Service, Application>
@@ -143,7 +143,7 @@ describe('the documented application', () => {
     const idsOf = (service: Service): string[] =>
       tasks.flatMap((task) => (task.service === service ? [task.id] : [])).sort()
     const results = await Promise.all(
-      tasks.map(({ service, id }) => applications[service].runner.waitFor<Result>(id, { timeoutMs: 20_000 })),
+      tasks.map(({ service, id }) => applications[service].runner.waitFor<Result>(id, { timeoutMs: 30_000 })),
     )
     results.forEach(({ service, pid }, index) => {
       expect(service).toBe(tasks[index]?.service)
@@ -251,7 +251,7 @@ describe('the documented application', () => {
     const stalled = await holderOf('svc-b', id)
     expect(await stalled.terminate()).toBe(0)
     const result = await applications['svc-b'].runner.waitFor<Result<{ ref: BlobRef; attempt: number }>>(id, {
-      timeoutMs: 15_000,
+      timeoutMs: 30_000,
     })
     expect(result).toMatchObject({ service: 'svc-b', attempt: 2 })
     expect(result.pid).not.toBe(stalled.pid)
