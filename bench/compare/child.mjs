@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const { role, module, redis, queue, concurrency, warmup, tasks } = JSON.parse(process.argv[2])
+const { role, module, redis, queue, concurrency, warmup, tasks, options = {} } = JSON.parse(process.argv[2])
 const { default: peer } = await import(module)
 
 /** Milliseconds by a clock that all processes of the machine share. */
@@ -18,7 +18,7 @@ const payloadOf = (i) => ({ i, at: now(), to: 'somebody@example.com', subject: '
 
 const commands = {}
 if (role === 'producer') {
-  const producer = await peer.createProducer({ redis, queue, keep: 'all', options: {} })
+  const producer = await peer.createProducer({ redis, queue, keep: 'all', options })
   /** `count` tasks, `inFlight` of them awaited at a time. */
   commands.submit = async ({ count, inFlight }) => {
     before = process.cpuUsage()
@@ -30,11 +30,14 @@ if (role === 'producer') {
     await Promise.all(Array.from({ length: inFlight }, line))
     return { seconds: (now() - from) / 1_000, cpu: usedSince() }
   }
-  commands.bulk = async ({ count, chunk }) => {
+  commands.bulk = async ({ count, chunk, notBefore }) => {
     before = process.cpuUsage()
     const from = now()
     for (let first = 0; first < count; first += chunk)
-      await producer.addBulk(Array.from({ length: Math.min(chunk, count - first) }, (_, i) => payloadOf(first + i)))
+      await producer.addBulk(
+        Array.from({ length: Math.min(chunk, count - first) }, (_, i) => payloadOf(first + i)),
+        { notBefore },
+      )
     return { seconds: (now() - from) / 1_000, cpu: usedSince() }
   }
   /** Open loop: a late reply does not hold back the next task. */
@@ -51,6 +54,7 @@ if (role === 'producer') {
   commands.close = () => producer.close()
 } else {
   const delays = []
+  let firstAt
   let completed = 0
   let startedAt = 0
   const worker = await peer.createWorker({
@@ -58,8 +62,9 @@ if (role === 'producer') {
     queue,
     concurrency,
     keep: 'all',
-    options: {},
+    options,
     handler: async ({ i, at }) => {
+      firstAt ??= now()
       if (warmup === 0) delays.push(now() - at)
       return { ok: true, i }
     },
@@ -76,6 +81,7 @@ if (role === 'producer') {
     onError: (error) => tell({ event: 'failed', error: String(error?.stack ?? error) }),
   })
   commands.delays = () => delays
+  commands.firstAt = () => firstAt
   commands.close = () => worker.close()
 }
 

@@ -1,5 +1,6 @@
 import { createClient } from 'redis'
 
+import { type Cost, costSoFar } from './cost.js'
 import { Party } from './party.js'
 
 /** One figure of one run, by name of the case. Rates are tasks a second, CPU microseconds a task, memory bytes a task. */
@@ -25,12 +26,6 @@ interface Server {
   readonly port: number
 }
 
-interface Cost {
-  readonly cpu: number
-  readonly memory: number
-  readonly commands: number
-}
-
 const QUEUE = '{bench}'
 
 /** One round of one peer: submit, bulk, then three workers on what lies there, then an idle one. */
@@ -44,15 +39,7 @@ export const measure = async (
   client.on('error', () => undefined) // whatever waits for it rejects
   await client.connect()
   await client.flushAll()
-  const snap = async (): Promise<Cost> => {
-    const info = await client.info('everything')
-    const read = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1])
-    return {
-      cpu: read('used_cpu_user') + read('used_cpu_sys'),
-      memory: read('used_memory'),
-      commands: read('total_commands_processed'),
-    }
-  }
+  const snap = (): Promise<Cost> => costSoFar(client)
   const figures: Figures = {}
   const common = { module, redis: { host, port }, queue: QUEUE }
 

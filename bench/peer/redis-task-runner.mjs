@@ -15,7 +15,12 @@ const retention = (keep) =>
     retentionPolicy: { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30, keepRowDays: 0 },
   }
 
-async function start({ host, port }, queue, options = {}) {
+/** Lane `n` of `options.lanes`, one by default. */
+const typeOf = (n, { lanes = 1 } = {}) => (lanes === 1 ? TYPE : `${TYPE}-${n % lanes}`)
+
+async function start({ host, port }, queue, given = {}) {
+  const options = { ...given }
+  delete options.lanes
   const client = createClient({ socket: { host, port } })
   client.on('error', () => {})
   await client.connect()
@@ -54,15 +59,17 @@ export default {
 
   async createProducer({ redis, queue, options }) {
     const { runner, close } = await start(redis, queue, options)
-    const taskOf = (data, { delay } = {}) => ({
-      type: TYPE,
+    let submitted = 0
+    const taskOf = (data, { delay, notBefore } = {}) => ({
+      type: typeOf(submitted++, options),
       payload: data,
       handlerVersion: 1,
       ...(delay && { notBefore: new Date(Date.now() + delay) }),
+      ...(notBefore && { notBefore: new Date(notBefore) }),
     })
     return {
       add: (data, how) => runner.submit(taskOf(data, how)),
-      addBulk: (list) => runner.submitMany(list.map((data) => taskOf(data))),
+      addBulk: (list, how) => runner.submitMany(list.map((data) => taskOf(data, how))),
       close,
     }
   },
@@ -78,9 +85,14 @@ export default {
     telemetry.addListener('onTaskRunnerError', ({ error }) => onError(error))
     runner.registerWorker({
       name: 'bench',
-      handlers: [
-        defineTaskHandler({ type: TYPE, version: 1, handler: (_ctx, data) => handler(data), ...retention(keep) }),
-      ],
+      handlers: Array.from({ length: options.lanes ?? 1 }, (_, n) =>
+        defineTaskHandler({
+          type: typeOf(n, options),
+          version: 1,
+          handler: (_ctx, data) => handler(data),
+          ...retention(keep),
+        }),
+      ),
       concurrency,
       tags: [],
       compatibleVersions: {},
