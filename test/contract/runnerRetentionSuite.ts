@@ -38,6 +38,19 @@ export const runnerRetentionSuite = (name: string, makeRunners: (count: number) 
     const submit = (runner: TaskRunner, more: Partial<SubmitOptions<unknown>> = {}) =>
       runner.submit({ type: 'mail', handlerVersion: 1, payload: 1, retentionPolicy: NOTHING, ...more })
 
+    it('T34 keeps a task by the policy of the handler that ran it, where its submitter knew of none', async () => {
+      const [runner, other = runner] = await setUp(2)
+      const retentionPolicy = { keepRowDays: 3 }
+      work(other, [defineTaskHandler({ type: 'mail', version: 1, handler: () => 'sent', retentionPolicy })])
+      const [plain, own] = await Promise.all([
+        submit(runner, { retentionPolicy: {} }),
+        submit(runner, { retentionPolicy: { keepRowDays: 9 } }),
+      ])
+      await Promise.all([runner.waitFor(plain.id), runner.waitFor(own.id)])
+      expect((await runner.get(plain.id))?.retentionPolicy).toMatchObject(retentionPolicy)
+      expect((await runner.get(own.id))?.retentionPolicy).toMatchObject({ keepRowDays: 9 })
+    })
+
     it('gives the result to those who wait, also if nothing of the task is kept', async () => {
       const [runner, other = runner] = await setUp(2)
       const gate = deferred()

@@ -123,7 +123,8 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
           }
           return Promise.all([branch(1), branch(2), branch(2)])
         },
-        child: (_, payload) => Promise.resolve(`<${String(payload)}>`),
+        // Long enough for the parent to be suspended.
+        child: (_, payload) => delay(30, `<${String(payload)}>`),
       })
       const task = await ended(runner!, await submit(runner!))
       expect(task.error).toBeUndefined()

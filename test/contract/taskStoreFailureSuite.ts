@@ -81,7 +81,7 @@ export const taskStoreFailureSuite = (name: string, makeStore: () => Promise<Tas
         expect(await expire()).toEqual([])
       })
 
-      it('fails instead of being begun when it is over', async () => {
+      it('T57 fails instead of being begun when it is over', async () => {
         const id = await createWithin(0)
         const failed = (await begin(id)) as BeginResult & { kind: 'failed' }
         const error = { name: 'TaskExpiredError', message: new TaskExpiredError(id).message }

@@ -441,6 +441,8 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         await finish(id, { kind: 'succeeded' })
         isOver = true
         await watching
+        const { task } = await read(id)
+        seen.push([task.status, task.attempts.at(-1)?.status])
         for (const [status, attempt] of seen) expect(attempt).toBe(status === 'running' ? 'in-progress' : 'succeeded')
       })
     })
@@ -536,7 +538,7 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         expect(await store.expireAttempts({ limit: 10 })).toEqual([])
       })
 
-      it.each(['cancelling', ...TERMINAL] as const)('leaves a row alone that is %s', async (status) => {
+      it.each(['cancelling', ...TERMINAL] as const)('T3 leaves a row alone that is %s', async (status) => {
         const id = await rowIn(status)
         const before = await read(id)
         expect(await store.cancel({ taskId: id, reason: 'again' })).toMatchObject({

@@ -444,6 +444,7 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
       expect(await finish(id, { kind: 'suspended', awaiting: ids })).toMatchObject({ status: 'waiting' })
       let woken = 0
       for (let from = 0; from < ids.length; from += 500) {
+        expect((await read(id)).task.status).toBe('waiting')
         const results = await Promise.all(ids.slice(from, from + 500).map((taskId) => store.cancel({ taskId })))
         woken += results.filter((result) => result.kind === 'cancelled' && result.parent?.woken).length
       }

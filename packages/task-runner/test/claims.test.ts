@@ -391,4 +391,14 @@ describe('a claim', () => {
     const { id } = await submit({ handlerVersion: 3 })
     expect((await adapter.deliver(id)).kind).toBe('requeue')
   })
+
+  it('T35 goes to no other handler than that of its version where none is listed', async () => {
+    const { adapter, register, submit, read } = setUpCore()
+    const by = (name: string) => () => Promise.resolve(name)
+    register([handle(by('v1')), handle(by('v2'), { version: 2 })])
+    const [first, third] = [await submit(), await submit({ handlerVersion: 3 })]
+    await adapter.deliver(first.id)
+    expect((await read(first.id)).result).toBe('v1')
+    expect((await adapter.deliver(third.id)).kind).toBe('requeue')
+  })
 })

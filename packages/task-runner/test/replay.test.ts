@@ -16,6 +16,7 @@ const setUp = (handler: TestHandler, more: CoreSetup & { maxAttempts?: number } 
   core.register([
     handle((ctx, payload) => handler(ctx, payload), { retryPolicy: { maxAttempts } }),
     handle(() => Promise.resolve('done'), { type: 'child' }),
+    handle((_, payload) => ({ of: payload }), { type: 'echo' }),
     handle(() => Promise.reject(new Error('no')), { type: 'bad' }),
   ])
   const run = (taskId: string) => core.adapter.deliver(taskId)
@@ -98,8 +99,8 @@ describe('a handler that is run again', () => {
     const { submit, run, runChildren, read } = setUp(async (ctx) => {
       const results: Record<number, unknown> = {}
       const branch = async (n: number) => {
-        const before = await ctx.spawnChildAndAwait('child', { n })
-        results[n] = [before, ctx.taskId, await ctx.spawnChildAndAwait('child', { n, then: before })]
+        const before = await ctx.spawnChildAndAwait('echo', n)
+        results[n] = await ctx.spawnChildAndAwait('echo', before)
       }
       await Promise.all(order.map(branch))
       return results
@@ -114,7 +115,7 @@ describe('a handler that is run again', () => {
     expect(await run(id)).toEqual({ kind: 'success' })
     const { childTaskIds, result } = await read(id)
     expect(childTaskIds).toHaveLength(6)
-    expect(Object.keys(result as object)).toEqual(['1', '2', '3'])
+    expect(result).toEqual({ 1: { of: { of: 1 } }, 2: { of: { of: 2 } }, 3: { of: { of: 3 } } })
   })
 
   it('T6 has the same child when the answer of its creation got lost', async () => {
@@ -226,6 +227,27 @@ describe('a handler that is run again', () => {
     const { submit, run } = setUp(async (ctx) => void (await ctx.spawnChild('child', ctx.now().getTime())), { store })
     expect(await run((await submit()).id)).toEqual({ kind: 'success' })
     expect(order).toEqual(['now#0~0', 'spawn'])
+  })
+
+  it('T16 has recorded what is taken beside an await before it suspends', async () => {
+    const memory = new MemoryTaskStore()
+    const store = overrideStore(memory, {
+      recordStep: (input) => new Promise((resolve) => setTimeout(() => resolve(memory.recordStep(input)), 50)),
+    })
+    const seen: number[] = []
+    const { submit, run } = setUp(
+      async (ctx) => {
+        const handle = await ctx.spawnChild<number, string>('child', 1)
+        const waiting = ctx.awaitChildren([handle])
+        seen.push(ctx.random())
+        await waiting
+      },
+      { store },
+    )
+    const { id } = await submit()
+    expect(await run(id)).toEqual(suspended)
+    const steps = await memory.readSteps(id)
+    expect(steps.map(({ json }) => (JSON.parse(json) as { output?: unknown }).output)).toContain(seen[0])
   })
 
   it('T16 does not mind that a run was cut off between the records of now and random', async () => {
