@@ -131,8 +131,8 @@ console.log(
 
 // Runners do this once a minute by themselves.
 const { deletedBlobCount } = await injector.get(BlobSweeper).runOnce()
-const { items } = await injector.get(BlobStore).list('tasks/')
-console.log(`${String(deletedBlobCount)} blobs deleted, ${String(items.length)} left`)
+const left = await injector.get(BlobStore).head(ref.key)
+console.log(`${String(deletedBlobCount)} blobs deleted, ${left ? 'and one forgotten' : 'none left'}`)
 
 // shutdown
 await injector[Symbol.asyncDispose]()

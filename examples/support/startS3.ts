@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { answerS3 } from './answerS3.js'
-import { S3Objects } from './s3Objects.js'
+import S3rver from '@20minutes/s3rver'
 
 /** An S3 of one's own, which is gone with its blobs when it is disposed. */
 export interface S3Server extends AsyncDisposable {
@@ -16,33 +11,32 @@ export interface S3Server extends AsyncDisposable {
 }
 
 /**
- * Starts an S3 on a free port of this machine, with empty buckets: as much of it as blob stores ask for. It answers requests
- * and URLs that were signed with its secret.
+ * Starts an S3 on a free port of this machine, with empty buckets.
  *
- * The SDK is told to add checksums only where they are required: so it does with S3 itself for upload URLs that others can
- * use, and for streams of unknown length.
+ * It keeps what the AWS SDK frames the chunks of a streamed upload with as if it belonged to the content, so the SDK has to
+ * do without: `AWS_REQUEST_CHECKSUM_CALCULATION`, or `requestChecksumCalculation` of the client, is `WHEN_REQUIRED`. The same
+ * setting makes upload URLs that others can use, and streams of unknown length, work with S3 itself.
  */
 export const startS3 = async (buckets: readonly string[]): Promise<S3Server> => {
   const directory = await mkdtemp(join(tmpdir(), 's3-'))
-  const objects = new Map(buckets.map((bucket) => [bucket, new S3Objects(directory)]))
-  const credentials = { accessKeyId: 'example', secretAccessKey: randomUUID() }
-  const server = createServer((request, response) => {
-    void answerS3(objects, credentials, request, response)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    directory,
+    silent: true,
+    configureBuckets: buckets.map((name) => ({ name, configs: [] })),
+  })
+  const { port } = await server.run()
   return {
     env: {
       AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${String(port)}`,
       AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_ACCESS_KEY_ID: 'S3RVER',
+      AWS_SECRET_ACCESS_KEY: 'S3RVER',
       AWS_REQUEST_CHECKSUM_CALCULATION: 'WHEN_REQUIRED',
     },
     [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
+      await server.close()
       await rm(directory, { recursive: true, force: true })
     },
   }

@@ -1,4 +1,4 @@
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import { S3Client } from '@aws-sdk/client-s3'
 import { BlobStore } from '@furystack/blob-store'
 import { CrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector, type Injector } from '@furystack/inject'
@@ -46,8 +46,9 @@ export const openApplication = async (service: string): Promise<Application> => 
     injector,
     runner,
     blobKeys: async () => {
-      const { Contents = [] } = await s3Client.send(new ListObjectsV2Command({ Bucket: `${service}-blobs` }))
-      return Contents.map(({ Key = '' }) => Key)
+      // Not by the SDK: this S3 signs what concerns a whole bucket in another way.
+      const list = await fetch(`${String(process.env.AWS_ENDPOINT_URL_S3)}/${service}-blobs?list-type=2`)
+      return Array.from((await list.text()).matchAll(/<Key>([^<]*)<\/Key>/g), ([, key = '']) => key)
     },
     close: async () => {
       await injector[Symbol.asyncDispose]()
