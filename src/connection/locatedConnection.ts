@@ -40,6 +40,8 @@ export class LocatedConnection implements Connection {
   private opening: Subscription | undefined
   private readonly scheduler: SchedulerLike
   private readonly timers = new Subscription()
+  /** Links that are no longer used, and are still answered what they were asked before. */
+  private readonly left = new Set<Link>()
   private readonly disposed$ = new AsyncSubject<void>()
 
   constructor(private readonly options: ConnectionOptions) {
@@ -103,6 +105,7 @@ export class LocatedConnection implements Connection {
     if (client?.isReady && this.outstanding > 0 && !this.options.isBlocking)
       await this.within(this.options.deadlineMs, client.close()).catch(() => undefined) // it is dropped in any case
     this.timers.unsubscribe()
+    for (const link of this.left) this.drop(link)
     if (this.link) this.drop(this.link)
   }
 
@@ -110,6 +113,23 @@ export class LocatedConnection implements Connection {
     if (client !== this.client) return
     if (this.link?.template) this.options.server.doubt(this.link.template)
     this.replace()
+  }
+
+  /**
+   * Opens a link to another server. What this one was asked before it still answers, with a refusal most likely, which says
+   * that nothing was done; to cut it off would leave that unknown.
+   */
+  private leave(client: RedisClient): void {
+    const { link } = this
+    if (client !== this.client || !link || this.isDisposed) return
+    if (link.template) this.options.server.doubt(link.template)
+    this.open()
+    this.left.add(link)
+    const end = (): void => {
+      this.left.delete(link)
+      this.drop(link)
+    }
+    this.within(this.options.deadlineMs, client.close()).then(end, end)
   }
 
   /** Opens a link in place of the one there was. */
@@ -248,7 +268,10 @@ export class LocatedConnection implements Connection {
     const typed = typedError(operation, error)
     // After a fail-over the socket may well still lead to the old primary, which is a replica now, or to a node that has
     // the slot no longer. The first of the commands that it refuses replaces it.
-    if (typed instanceof RedisRefusedError && leadsElsewhere(typed.reply)) this.replaceIfCurrent(client)
+    if (typed instanceof RedisRefusedError && leadsElsewhere(typed.reply)) {
+      if (this.options.isBlocking) this.replaceIfCurrent(client)
+      else this.leave(client)
+    }
     return typed
   }
 }

@@ -1,7 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 import { hashSlot } from '@furystack/redis-connection'
 import { describe, expect, it } from 'vitest'
 
 import { connectCluster } from '../../support/connectKinds.js'
+import { connectTo } from '../../support/connectTo.js'
 import { exercise, exercises, submitUntilTaken } from '../../support/exercise.js'
 import { uniquePrefix } from '../../support/redis.js'
 import { serviceOn } from '../../support/service.js'
@@ -44,6 +47,29 @@ describe('a cluster', () => {
     await exercise(service)
     expect(await from.client.sendCommand(['CLUSTER', 'COUNTKEYSINSLOT', String(slot)])).toBe(0)
     expect(service.troubles).toEqual([])
+  })
+
+  it('leaves no outcome unknown while the slot moves, whatever is on its way', { timeout: 60_000 }, async () => {
+    const cluster = await startCluster()
+    const prefix = `{${uniquePrefix('cluster')}}/`
+    const slot = hashSlot(prefix)
+    const from = cluster.ownerOf(slot)
+    const to = cluster.primaries.find((node) => node !== from) ?? from
+    await using connection = connectTo(await connectCluster(cluster), { key: prefix, deadlineMs: 20_000 })
+    await connection.send('ping', ['PING'])
+    // More than fits into one reply, so that some are answered when others have been refused.
+    const value = 'x'.repeat(2_000)
+    const sent: Array<Promise<unknown>> = []
+    await cluster.beginMove(slot, from, to)
+    const moving = cluster.endMove(slot, from, to)
+    for (let round = 0; round < 100; round++) {
+      for (let n = 0; n < 50; n++) sent.push(connection.send('set', ['SET', `${prefix}${round}-${n}`, value]))
+      await nextTurn()
+    }
+    await moving
+    const outcomes = await Promise.allSettled(sent)
+    expect(outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual([])
+    expect(await to.client.sendCommand(['CLUSTER', 'COUNTKEYSINSLOT', String(slot)])).toBe(sent.length)
   })
 
   it('is followed when a replica takes over', { timeout: 60_000 }, async () => {
