@@ -258,17 +258,21 @@ const FORGERIES: readonly Forgery[] = [
   [
     'G7',
     'a fault from which nobody recovers',
-    /nothing new was run for 15000 ms after a cut/,
+    /nothing was run for 15000 ms after a cut/,
     (forged) => {
       forged.drop((line) => line.kind === 'drained' || line.kind === 'idle' || (line.kind === 'ended' && line.isMeant))
       forged.note(30_000, 'executioner', { kind: 'fault', phase: 'begins', id: 2, name: 'a cut', targets: 'all' })
       forged.note(30_001, 'executioner', { kind: 'fault', phase: 'ends', id: 2, name: 'a cut', targets: 'all' })
-      addTask(forged, {
-        id: 'slack',
-        type: 'quick',
-        at: 31_000,
-        runs: [{ by: 'w2.0', from: 50_000, to: 50_010, ...done }],
-      })
+      for (let n = 0; n < 5; n++)
+        addTask(forged, {
+          id: `slack-${n}`,
+          type: 'quick',
+          at: 31_000 + n,
+          runs: [{ by: 'w2.0', from: 50_000, to: 50_010, ...done }],
+        })
+      forged.drop((line) => line.kind === 'run' && line.taskId.startsWith('slack') && line.taskId !== 'slack-0')
+      forged.state.rows = forged.state.rows.filter(({ id }) => !/^slack-[1-4]$/.test(id))
+      forged.note(60_000, 'executioner', { kind: 'loss', startedAt: START + 60_000, what: 'everything' })
     },
   ],
   [

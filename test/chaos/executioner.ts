@@ -58,4 +58,6 @@ export const execute = async (options: ExecutionerOptions): Promise<void> => {
       await Promise.all(both.map(strike))
     }
   } while (performance.now() < endsAt && !signal?.aborted)
+  // Whether something new is run after the last fault, too.
+  await pause(CALM_MS.max)
 }

@@ -18,7 +18,10 @@ const crowds: Check = ({ runs }) => {
   // A parent whose run has ended because it could not spawn is never told, and writes nothing more.
   const told = runs.filter(({ type }) => type !== 'family')
   return [...groupBy(told, ({ by }) => by)].flatMap(([by, mine]) => {
-    const over = mine.find((run) => mine.filter(({ from, to }) => from <= run.from && run.from < to).length > SLOTS)
+    // Who has been told to stop has no slot any more, and may go on all the same.
+    const holding = (at: number) =>
+      mine.filter(({ from, to, signalAt = to }) => from <= at && at < Math.min(to, signalAt))
+    const over = mine.find((run) => holding(run.from).length > SLOTS)
     return over
       ? [{ at: over.from, taskId: over.taskId, message: `${by} ran more than ${SLOTS} handlers at once` }]
       : []

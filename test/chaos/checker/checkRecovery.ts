@@ -1,5 +1,6 @@
 import { RUNNER_OPTIONS } from '../settings.js'
 import type { Check } from './check.js'
+import type { Readings } from './readings.js'
 
 /** The promise is the visibility and a second; the rest is for slots that are taken at that moment. */
 const TAKEN_OVER_WITHIN_MS = RUNNER_OPTIONS.visibilityTimeoutMs + 1_000 + 3_000
@@ -8,11 +9,14 @@ const TAKEN_OVER_WITHIN_MS = RUNNER_OPTIONS.visibilityTimeoutMs + 1_000 + 3_000
  * G6. What a dead worker ran is begun again, or over, within the visibility and a second; and a handler whose worker is
  * well is not taken for dead.
  */
-export const checkRecovery: Check = ({ runs, runsOf, rows, lives, wasDisturbed, wereOthersDisturbed }) => {
-  const forgotten = runs.flatMap(({ taskId, attempt, by, to, how }) => {
+export const checkRecovery: Check = (readings) => {
+  const { runs, runsOf, rows, lives, wasDisturbed, wereOthersDisturbed } = readings
+  const forgotten = runs.flatMap(({ taskId, attempt, type, by, to, how }) => {
     const limit = to + TAKEN_OVER_WITHIN_MS
     const row = rows.get(taskId)
     if (how !== 'died' || !row || wereOthersDisturbed(to, limit, by)) return []
+    // Poison may have killed everybody, or everybody who has the tag.
+    if (type === 'tagged' || !hasHeir(to, limit, readings)) return []
     const next = runsOf(taskId).find((run) => run.attempt > attempt)
     const goneOnAt = Math.min(next?.from ?? Infinity, Date.parse(row.terminalAt ?? '') || Infinity)
     if (goneOnAt <= limit) return []
@@ -30,3 +34,7 @@ export const checkRecovery: Check = ({ runs, runsOf, rows, lives, wasDisturbed, 
   )
   return [...forgotten, ...robbed]
 }
+
+/** Whether anybody was there all the time who could take over. */
+const hasHeir = (from: number, to: number, { of, lives }: Readings): boolean =>
+  of('ready').some(({ at, by }) => at <= from && (lives.get(by)?.to ?? Infinity) >= to)

@@ -118,19 +118,13 @@ type Of = <K extends ChaosLine['kind']>(kind: K) => Array<LineOf<K>>
 
 const livesOf = (of: Of): Map<string, Life> => {
   const ends = new Map(of('ended').map((line) => [line.process, line]))
+  // Whoever killed himself was dead a while before anybody noticed.
+  const poisoned = new Map(of('run').flatMap(({ by, at, type }) => (type === 'poison' ? [[by, at + 1]] : [])))
   return new Map(
     of('started').map(({ at, process }) => {
-      const end = ends.get(process)
-      return [
-        process,
-        {
-          by: process,
-          from: at,
-          to: end?.at ?? Infinity,
-          isMeant: end?.isMeant ?? false,
-          how: end?.how ?? 'never ended',
-        },
-      ]
+      const { at: to = Infinity, isMeant = false, how = 'never ended' } = ends.get(process) ?? {}
+      const killedAt = isMeant ? undefined : poisoned.get(process)
+      return [process, { by: process, from: at, to: Math.min(to, killedAt ?? Infinity), isMeant, how }]
     }),
   )
 }

@@ -41,8 +41,8 @@ export const chaosHandlers = (note: (note: Note) => void): AnyTaskHandlerDescrip
       }
     }
 
-  const wait: Work = async ({ cancellationSignal }, { ms }) => {
-    await pause(ms, undefined, { signal: cancellationSignal })
+  const wait: Work = async ({ cancellationSignal }, { ms, isStubborn = false }) => {
+    await pause(ms, undefined, isStubborn ? {} : { signal: cancellationSignal })
     return undefined
   }
 
@@ -55,7 +55,7 @@ export const chaosHandlers = (note: (note: Note) => void): AnyTaskHandlerDescrip
   const raise: Work = async (ctx, { ref, children = 0, generations = 1 }) => {
     const handles = []
     for (let n = 1; n <= children; n++) {
-      const child = { ref: `${ref}/${n}`, ms: n * 20 }
+      const child = { ref: `${ref}/${n}`, ms: n * 60 }
       handles.push(
         generations > 1
           ? await ctx.spawnChild<ChaosPayload, ChaosResult>('family', { ...child, children: 2, generations: 1 })

@@ -5,7 +5,7 @@ import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import { TaskRunner, TaskRunnerTelemetryToken } from '@furystack/task-runner'
 import { createClient, createCluster, createSentinel } from 'redis'
 
-import type { AnyRedisClient, RedisTaskRunner } from '../../../src/index.js'
+import type { AnyRedisClient, RedisTaskRunner, RedisTaskRunnerOptions } from '../../../src/index.js'
 import { defineRedisTaskRunner } from '../../../src/index.js'
 import { until } from '../../support/until.js'
 import { RUNNER_OPTIONS } from '../settings.js'
@@ -17,8 +17,13 @@ export interface OpenRunner {
   readonly dispose: () => Promise<void>
 }
 
-/** Connects, and binds a runner for the keys of one chaos run. */
-export const openRunner = async (way: Way, prefix: string, serviceName: string): Promise<OpenRunner> => {
+/** Connects, and binds a runner for the keys of one chaos run; set as those are, unless it is told otherwise. */
+export const openRunner = async (
+  way: Way,
+  prefix: string,
+  serviceName: string,
+  settings: Partial<RedisTaskRunnerOptions> = RUNNER_OPTIONS,
+): Promise<OpenRunner> => {
   const injector = createInjector()
   injector.bind(BlobStore, () => new InMemoryBlobStore())
   const { client, close } = await connect(way)
@@ -26,7 +31,7 @@ export const openRunner = async (way: Way, prefix: string, serviceName: string):
     const plain = client as ReturnType<typeof createClient>
     injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter({ client: plain, serviceName, topicPrefix: prefix }))
   }
-  const options = { client, serviceName, topicPrefix: prefix, capabilityCheck: 'off' as const, ...RUNNER_OPTIONS }
+  const options = { client, serviceName, topicPrefix: prefix, capabilityCheck: 'off' as const, ...settings }
   injector.bind(TaskRunner, defineRedisTaskRunner(options))
   // Trouble is what a chaos run is made of; what comes of it is seen by the handlers and the rows.
   injector.get(TaskRunnerTelemetryToken).addListener('onTaskRunnerError', () => undefined)

@@ -25,6 +25,8 @@ export interface ChaosPayload {
   /** Names the submission, or the place in the family: no two tasks share it. */
   readonly ref: string
   readonly ms: number
+  /** It goes on when it is told to stop. */
+  readonly isStubborn?: boolean
   /** Runs that fail. */
   readonly failures?: number
   /** How many children, and how many generations of them. */
@@ -43,11 +45,11 @@ export interface PlannedTask {
 }
 
 const MIX: ReadonlyArray<readonly [share: number, type: TaskType | 'delayed' | 'keyed']> = [
-  [24, 'quick'],
-  [7, 'slow'],
+  [18, 'quick'],
+  [11, 'slow'],
   [14, 'capped'],
   [10, 'flaky'],
-  [7, 'family'],
+  [9, 'family'],
   [6, 'tagged'],
   [6, 'endless'],
   [5, 'fleeting'],
@@ -105,9 +107,10 @@ const plan = (type: TaskType, { ref }: ChaosPayload, random: Random): PlannedTas
   })
   switch (type) {
     case 'slow':
-      return planned({ ms: random.int(500, 3_500) })
+      return planned({ ms: random.int(500, 3_500), ...(random.chance(0.5) && { isStubborn: true }) })
     case 'capped':
-      return planned({ ms: random.int(20, 200) })
+      // Together about as many as the cap lets run.
+      return planned({ ms: random.int(100, 900) })
     case 'flaky':
       return planned({ ms: random.int(0, 50), failures: random.chance(0.1) ? 99 : random.int(1, 3) })
     case 'family':

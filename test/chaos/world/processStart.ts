@@ -1,3 +1,4 @@
+import type { RedisTaskRunnerOptions } from '../../../src/index.js'
 import { type HistoryWriter, historyWriter } from '../history/historyFile.js'
 import type { Way } from './way.js'
 
@@ -11,6 +12,8 @@ export interface ProcessStart {
   readonly prefix: string
   readonly historyPath: string
   readonly tags: readonly string[]
+  /** Of the runner. @default RUNNER_OPTIONS */
+  readonly settings?: Partial<RedisTaskRunnerOptions>
 }
 
 /** What a process is told afterwards. */

@@ -4,9 +4,9 @@ import { openRunner } from './openRunner.js'
 import { beginProcess } from './processStart.js'
 
 /** A worker of a chaos run; see chaosProcess. */
-const { by, way, prefix, tags, note } = beginProcess()
+const { by, way, prefix, tags, settings, note } = beginProcess()
 
-const { runner, dispose } = await openRunner(way, prefix, by)
+const { runner, dispose } = await openRunner(way, prefix, by, settings)
 const worker = runner.registerWorker({
   name: by,
   handlers: chaosHandlers(note),
