@@ -10,8 +10,8 @@ import { acquireLease } from '../scripts/acquireLease.js'
 import { enqueueEntry } from '../scripts/enqueueEntry.js'
 import { extendClaims } from '../scripts/extendClaims.js'
 import { promoteDue } from '../scripts/promoteDue.js'
+import { requeueEntry } from '../scripts/requeueEntry.js'
 import { retireConsumers } from '../scripts/retireConsumers.js'
-import { settleEntry } from '../scripts/settleEntry.js'
 import { sweepLanes } from '../scripts/sweepLanes.js'
 import type { LanePort, ReadReply, ReadRequest, Settlement, SettleReply } from '../port/lanePort.js'
 import { listenOnBells } from './listenOnBells.js'
@@ -115,8 +115,8 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
 const settle = async (options: RedisLanePortOptions, claim: Claim, settlement: Settlement): Promise<SettleReply> => {
   const { commands, keys, group } = options
   const { begun } = claim
-  if (settlement.kind !== 'requeue' || begun?.kind !== 'begun')
-    return settleEntry(commands, keys, group, claim, settlement)
+  if (settlement.kind === 'done') return options.turns.settle(claim)
+  if (begun?.kind !== 'begun') return requeueEntry(commands, keys, group, claim, settlement)
   const { delayMs = 0, notBefore } = settlement
   const result = await release(options, claim, begun, notBefore === undefined ? delayMs : notBefore - Date.now(), false)
   return result.kind === 'finished' ? 'settled' : 'lost'

@@ -1,8 +1,9 @@
 import type { FinishResult } from '@furystack/task-runner'
 
+import type { Claim } from '../claim/claim.js'
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
-import type { ReadReply } from '../port/lanePort.js'
+import type { ReadReply, SettleReply } from '../port/lanePort.js'
 import type { ClaimRequest, ClaimSetting } from '../scripts/claimWire.js'
 import { finishAndRead, type FinishedClaim } from '../scripts/finishAndRead.js'
 
@@ -11,7 +12,7 @@ const MAX_FINISHED = 100
 
 /**
  * Puts what the workers of a process have to say to Redis in one turn of the event loop into one call of a script: the
- * attempts that have ended, and the read for the slots that these have left free.
+ * attempts that have ended, or the entries alone where rows lie elsewhere, and the read for the slots that these have left free.
  *
  *     turn         a ends, b ends, read asked for      c ends
  *     script       ----------(a, b, read)              (c)
@@ -26,6 +27,7 @@ const MAX_FINISHED = 100
  */
 export class Turns {
   private finishing: Array<Asked<FinishedClaim, FinishResult>> = []
+  private settling: Array<Asked<Claim, SettleReply>> = []
   private reading: Array<Asked<ClaimRequest, ReadReply>> = []
   private isScheduled = false
 
@@ -39,6 +41,14 @@ export class Turns {
   finish(step: FinishedClaim): Promise<FinishResult> {
     return new Promise((resolve, reject) => {
       this.finishing.push({ step, resolve, reject })
+      this.schedule()
+    })
+  }
+
+  /** Settles the entry of a claim for good, where no attempt ends with it. */
+  settle(claim: Claim): Promise<SettleReply> {
+    return new Promise((resolve, reject) => {
+      this.settling.push({ step: claim, resolve, reject })
       this.schedule()
     })
   }
@@ -59,12 +69,14 @@ export class Turns {
   }
 
   private readonly send = (): void => {
-    const { finishing, reading } = this
+    const { finishing, settling, reading } = this
     this.finishing = []
+    this.settling = []
     this.reading = []
     this.isScheduled = false
     while (finishing.length > MAX_FINISHED) this.call(finishing.splice(0, MAX_FINISHED))
-    this.call(finishing, reading.shift())
+    while (settling.length > MAX_FINISHED) this.call([], undefined, settling.splice(0, MAX_FINISHED))
+    this.call(finishing, reading.shift(), settling)
     // A write of its own: then Redis works on it while this process works on what the first one brings.
     for (const read of reading) setImmediate(() => this.call([], read))
   }
@@ -72,16 +84,19 @@ export class Turns {
   private call(
     finishing: ReadonlyArray<Asked<FinishedClaim, FinishResult>>,
     reading?: Asked<ClaimRequest, ReadReply>,
+    settling: ReadonlyArray<Asked<Claim, SettleReply>> = [],
   ): void {
     const { connection, keys, setting } = this
-    const steps = finishing.map(({ step }) => step)
-    finishAndRead(connection, keys, setting, steps, reading?.step).then(
-      ({ finished, read }) => {
-        for (const [index, asked] of finishing.entries()) settle(asked, finished[index] as FinishResult | Error)
-        if (reading) settle(reading, read)
+    const [steps, claims] = [finishing.map(stepOf), settling.map(stepOf)]
+    finishAndRead(connection, keys, setting, steps, reading?.step, claims).then(
+      ({ finished, read, settled }) => {
+        for (const [index, asked] of finishing.entries()) answer(asked, finished[index] as FinishResult | Error)
+        for (const [index, asked] of settling.entries()) answer(asked, settled[index] === true ? 'settled' : 'lost')
+        if (reading) answer(reading, read)
       },
       (error: unknown) => {
         for (const asked of finishing) asked.reject(error)
+        for (const asked of settling) asked.reject(error)
         reading?.reject(error)
       },
     )
@@ -94,7 +109,9 @@ interface Asked<Step, Reply> {
   readonly reject: (error: unknown) => void
 }
 
-const settle = <Reply>({ resolve, reject }: Asked<unknown, Reply>, reply: Reply | Error): void => {
+const stepOf = <Step>({ step }: Asked<Step, never>): Step => step
+
+const answer = <Reply>({ resolve, reject }: Asked<unknown, Reply>, reply: Reply | Error): void => {
   if (reply instanceof Error) reject(reply)
   else resolve(reply)
 }

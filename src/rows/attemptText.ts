@@ -44,6 +44,14 @@ const OF_CORE = /^worker-([\da-f]{8})-([\da-f]{4})-([\da-f]{4})-([\da-f]{4})-([\
  * encodeWorkerId('a|b') // 'a%7Cb'
  */
 export const encodeWorkerId = (workerId: string): string => {
+  if (workerId !== latest.workerId) latest = { workerId, text: textOf(workerId) }
+  return latest.text
+}
+
+/** Nearly all calls of a process are about one worker. */
+let latest = { workerId: '', text: '' }
+
+const textOf = (workerId: string): string => {
   const uuid = OF_CORE.exec(workerId)
   if (uuid) return `~${uuid.slice(1).join('')}`
   return workerId.replaceAll('%', '%25').replaceAll('|', '%7C').replaceAll('~', '%7E')

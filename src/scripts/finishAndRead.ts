@@ -19,7 +19,7 @@ import { endTaskLua } from './endTaskLua.js'
 import { finishAttemptLua } from './finishAttemptLua.js'
 import { finishClaimLua } from './finishClaimLua.js'
 import { finishResultOf } from './finishResultOf.js'
-import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
+import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, fenceLua, settleLua } from './fragments.js'
 import { outcomeFields } from './outcomeFields.js'
 import { parkedMember } from './parkedMember.js'
 import { policyFields } from './policyFields.js'
@@ -36,9 +36,11 @@ import { usualTurnLua } from './usualTurnLua.js'
  *
  * KEYS: 1 root, 2… the streams of the lanes to be read.
  * ARGV: as takeEntry takes them, then number of batches, and for each: lane, type, version, cap type, worker, policy and its
- * times (see policyFields), number of attempts; for each attempt what finishClaim takes.
+ * times (see policyFields), number of attempts; for each attempt what finishClaim takes; then number of lanes to settle
+ * entries of, and for each: lane, cap type, number of entries; for each entry consumer, id, deliveries.
  * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, the error of the reading
- * ('' for none), the answers of finishClaim, the entries that were set aside (see takeEntry).
+ * ('' for none), the answers of finishClaim, the entries that were set aside (see takeEntry), 1 or 0 for each entry that was
+ * to be settled (0: its consumer does not own it any more).
  * Cost: for a claim one read, one row read and one written; for an attempt one row read and one written; for a lane two
  * commands, and one read more if it turns out empty.
  */
@@ -46,6 +48,7 @@ const script = defineScript(
   'finishAndRead',
   clockLua +
     claimsLua +
+    fenceLua +
     `
 local function define()
 ` +
@@ -78,12 +81,16 @@ export interface FinishAndReadReply {
   /** In the order given; an error for what Redis refused. */
   readonly finished: ReadonlyArray<FinishResult | RedisRefusedError>
   readonly read: ReadReply | RedisRefusedError
+  /** In the order given: whether the claim was still ours. */
+  readonly settled: readonly boolean[]
 }
 
 const NOTHING_TO_READ: ReadRequest = { workerId: '', slots: [], lanes: [] }
 
 /**
  * The typed caller of the script above. What came with an error of the reading is claimed all the same.
+ *
+ * @param settling claims whose entries are to be settled for good, without an attempt that would end with them
  *
  * @example
  * const { read } = await finishAndRead(connection, keys('svc/'), { group: 'runner', isJoint: false }, [], request)
@@ -94,19 +101,28 @@ export const finishAndRead = async (
   setting: ClaimSetting,
   finishing: readonly FinishedClaim[],
   request: ClaimRequest = NOTHING_TO_READ,
+  settling: readonly Claim[] = [],
 ): Promise<FinishAndReadReply> => {
   const [scriptKeys, args] = claimArguments(keys, setting, request)
   const batches = batchesOf(finishing)
   args.push(String(batches.length))
   for (const batch of batches) pushBatch(args, finishing, batch)
+  const groups = groupsOf(settling)
+  args.push(String(groups.length))
+  for (const group of groups) pushGroup(args, settling, group)
   const reply = await runScript(connection, script, scriptKeys, args)
   const { claims, rest, now } = decodeClaims(script.name, reply, request)
-  const [full, failure, answers, aside] = rest as [number[], string, Answer[], WireSetAside[]]
+  const [full, failure, answers, aside, owned] = rest as [number[], string, Answer[], WireSetAside[], number[]]
   const setAside = setAsideOf(aside, request)
-  if (answers.length !== finishing.length) throw new ScriptReplyError(script.name, reply)
+  if (answers.length !== finishing.length || owned.length !== settling.length) {
+    throw new ScriptReplyError(script.name, reply)
+  }
   const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
   let next = 0
   for (const at of batches.flat()) finished[at] = resultOf(now, answers[next++] as Answer)
+  const settled = new Array<boolean>(settling.length)
+  next = 0
+  for (const at of groups.flat()) settled[at] = owned[next++] === 1
   return {
     finished,
     read:
@@ -117,6 +133,7 @@ export const finishAndRead = async (
             full: full.flatMap((position) => request.lanes[position - 1]?.lane ?? []),
             ...setAside,
           },
+    settled,
   }
 }
 
@@ -163,4 +180,25 @@ const pushAttempt = (args: string[], { claim, input }: FinishedClaim): void => {
   args.push(taskId, String(attempt), claim.entryId, String(startedAt), kind)
   if (kind === 'succeeded') args.push(String(result.length), ...result)
   else args.push('4', text, error, delayMs, parkedMember(taskId, claim.lane))
+}
+
+/** Where claims of one lane stand in the list given. */
+const groupsOf = (settling: readonly Claim[]): Batch[] => {
+  const byLane = new Map<string, Batch>()
+  for (const [at, { lane, isCapped }] of settling.entries()) {
+    const name = `${isCapped ? 'capped' : 'free'} ${lane.name}`
+    const group = byLane.get(name)
+    if (group) group.push(at)
+    else byLane.set(name, [at])
+  }
+  return [...byLane.values()]
+}
+
+const pushGroup = (args: string[], settling: readonly Claim[], group: Batch): void => {
+  const { lane, isCapped } = settling[group[0] as number] as Claim
+  args.push(lane.name, isCapped ? lane.type : '', String(group.length))
+  for (const at of group) {
+    const { slot, entryId, deliveryCount } = settling[at] as Claim
+    args.push(slot, entryId, String(deliveryCount))
+  }
 }

@@ -11,7 +11,7 @@ const [DEFAULT_MS] = DEFAULT_KEEP_TEXT.split('|')
  * at one slot, and calling them another tenth (docs/performance.md). Nothing of them comes into being here unless `generally`
  * is called. That both do the same is held by `test/integration/usualTurn.test.ts`.
  *
- * Needs the clock and the claims, and `define`, which answers the general functions.
+ * Needs the clock, the claims and the fence, and `define`, which answers the general functions.
  */
 export const usualTurnLua = `
 local known
@@ -22,6 +22,16 @@ end
 
 local slotCount, laneCount = tonumber(ARGV[4]), #KEYS - 1
 local at = 4 + slotCount + laneCount
+
+local function settleTogether(lane, capType, settled)
+  if #settled == 0 then return end
+  local stream = root .. 'queue:' .. lane
+  redis.call('XACK', stream, group, unpack(settled))
+  redis.call('XDEL', stream, unpack(settled))
+  if capType ~= '' then
+    for _, entryId in ipairs(settled) do generally().release(root, capType, lane, entryId) end
+  end
+end
 
 local finished, batches = {}, tonumber(ARGV[at + 1])
 at = at + 2
@@ -60,14 +70,22 @@ for _ = 1, batches do
     finished[#finished + 1] = reply
     at = at + 6 + count
   end
-  if #settled > 0 then
-    local stream = root .. 'queue:' .. lane
-    redis.call('XACK', stream, group, unpack(settled))
-    redis.call('XDEL', stream, unpack(settled))
-    if capType ~= '' then
-      for _, entryId in ipairs(settled) do generally().release(root, capType, lane, entryId) end
-    end
+  settleTogether(lane, capType, settled)
+end
+
+local answers, groups = {}, tonumber(ARGV[at])
+at = at + 1
+for _ = 1, groups do
+  local lane, capType, count, settled = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), {}
+  at = at + 3
+  for _ = 1, count do
+    local consumer, entryId, deliveries = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+    local isOurs = owns(root .. 'queue:' .. lane, group, consumer, entryId, deliveries)
+    if isOurs then settled[#settled + 1] = entryId end
+    answers[#answers + 1] = isOurs and 1 or 0
+    at = at + 3
   end
+  settleTogether(lane, capType, settled)
 end
 
 local deadlines = {}
@@ -137,5 +155,5 @@ end
 local ok, full = pcall(read)
 local failure = ''
 if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
-return { now, claims, full, failure, finished, setAside }
+return { now, claims, full, failure, finished, setAside, answers }
 `

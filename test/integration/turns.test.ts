@@ -85,6 +85,21 @@ it('fails no attempt but the one that Redis refuses, and tells a late owner apar
   ])
 })
 
+it('settles entries of a turn together, and tells apart whoever does not own theirs any more', async () => {
+  const { client, keys, turns, claims } = await setUp(150)
+  const late = (claim: Claim): Claim => ({ ...claim, deliveryCount: 7 })
+  const before = Number(/total_reads_processed:(\d+)/.exec(await client.info('stats'))?.[1])
+
+  const replies = await Promise.all(claims.map((claim, at) => turns.settle(at % 3 === 0 ? late(claim) : claim)))
+
+  const reads = Number(/total_reads_processed:(\d+)/.exec(await client.info('stats'))?.[1]) - before
+  expect(reads).toBeLessThan(10)
+  expect(replies).toEqual(claims.map((_, at) => (at % 3 === 0 ? 'lost' : 'settled')))
+  const left = (await client.xRange(keys.queue(mail), '-', '+'))?.map((entry) => entry?.id)
+  expect(left).toEqual(claims.filter((_, at) => at % 3 === 0).map(({ entryId }) => entryId))
+  expect((await client.xPending(keys.queue(mail), 'runner')).pending).toBe(50)
+})
+
 it('ends attempts though the lanes cannot be read', async () => {
   const { client, keys, port, turns, claims } = await setUp(1)
   await client.set(keys.queue(lane('broken', 1)), 'no stream')

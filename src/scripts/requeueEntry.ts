@@ -1,22 +1,22 @@
 import type { Claim } from '../claim/claim.js'
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
-import type { Settlement, SettleReply } from '../port/lanePort.js'
+import type { SettleReply } from '../port/lanePort.js'
 import { bellLua, clockLua, enqueueLua, fenceLua, settleLua } from './fragments.js'
 import { parkedMember } from './parkedMember.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
- * Ends a delivery, if the consumer still owns it: the entry is acknowledged and deleted, its cap place freed, and for a
- * requeue the task put back, all in one step.
+ * Ends a delivery, if the consumer still owns it, and puts the task back: the entry is acknowledged and deleted, its cap
+ * place freed, and a new entry made or the task parked, all in one step.
  *
  * KEYS: 1 root, 2 the lane's stream.
- * ARGV: group, consumer, entry id, deliveries, lane, cap type, kind ('done' or 'requeue'), delay in ms, not before
- * (epoch ms or ''), task id, type, version, member of the schedule.
+ * ARGV: group, consumer, entry id, deliveries, lane, cap type, delay in ms, not before (epoch ms or ''),
+ * task id, type, version, member of the schedule.
  * Returns: 1 settled, 0 lost.
  */
 const script = defineScript(
-  'settleEntry',
+  'requeueEntry',
   clockLua +
     bellLua +
     enqueueLua +
@@ -24,12 +24,10 @@ const script = defineScript(
     fenceLua +
     `
 local root, stream = KEYS[1], KEYS[2]
-local group, consumer, entryId, deliveries, lane, capType, kind = unpack(ARGV, 1, 7)
+local group, consumer, entryId, deliveries, lane, capType = unpack(ARGV, 1, 6)
 if not owns(stream, group, consumer, entryId, deliveries) then return 0 end
-if kind == 'requeue' then
-  local due = ARGV[9] ~= '' and tonumber(ARGV[9]) or now + tonumber(ARGV[8])
-  if due > now then park(root, ARGV[13], due) else enqueue(root, group, lane, ARGV[10], ARGV[11], ARGV[12]) end
-end
+local due = ARGV[8] ~= '' and tonumber(ARGV[8]) or now + tonumber(ARGV[7])
+if due > now then park(root, ARGV[12], due) else enqueue(root, group, lane, ARGV[9], ARGV[10], ARGV[11]) end
 settle(root, group, lane, entryId, capType)
 return 1
 `,
@@ -39,17 +37,16 @@ return 1
  * The typed caller of the script above.
  *
  * @example
- * await settleEntry(connection, keys('svc/'), 'runner', claim, { kind: 'done' }) // 'settled'
+ * await requeueEntry(connection, keys('svc/'), 'runner', claim, { delayMs: 250 }) // 'settled'
  */
-export const settleEntry = async (
+export const requeueEntry = async (
   connection: Connection,
   keys: Keys,
   group: string,
   claim: Claim,
-  settlement: Settlement,
+  { delayMs = 0, notBefore = '' }: { readonly delayMs?: number; readonly notBefore?: number | '' },
 ): Promise<SettleReply> => {
   const { lane } = claim
-  const requeue = settlement.kind === 'requeue' ? settlement : undefined
   const reply = await runScript(
     connection,
     script,
@@ -61,9 +58,8 @@ export const settleEntry = async (
       String(claim.deliveryCount),
       lane.name,
       claim.isCapped ? lane.type : '',
-      settlement.kind,
-      String(requeue?.delayMs ?? 0),
-      String(requeue?.notBefore ?? ''),
+      String(delayMs),
+      String(notBefore),
       claim.taskId,
       lane.type,
       String(lane.handlerVersion),
