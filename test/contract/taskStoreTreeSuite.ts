@@ -89,7 +89,7 @@ export const taskStoreTreeSuite = (name: string, makeStore: () => Promise<TaskSt
         expect(await unqueued()).toEqual([childId])
       })
 
-      it('is taken once, however often it is sent', async () => {
+      it('T6 is taken once, however often it is sent', async () => {
         const id = await parent()
         const child = newTask({ parentTaskId: id })
         const step = { key: 'spawn', json: '{}' }

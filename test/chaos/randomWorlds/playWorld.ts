@@ -35,8 +35,10 @@ export const playWorld = async (random: Random, clock: VirtualClock): Promise<nu
   const links = new Map<HandlerStage, Link>()
   const workerIds = new Map<HandlerStage, string>()
   const misdeeds = new Map<string, number>()
-  const budget = { waits: NODES - 1 }
   const queue = random.pick(['of its own', 'of its own', 'in the process'] as const)
+  // Some slot is always left: in the whole fleet, or where the queue is the process's own, in each process.
+  const budget = { waits: NODES - 1 }
+  const fewestSlots = queue === 'of its own' ? 1 : NODES
   const world = memoryWorld(queue, {
     handlers: (stage) =>
       planHandlers(stage, {
@@ -67,7 +69,7 @@ export const playWorld = async (random: Random, clock: VirtualClock): Promise<nu
     })
     const stage = world.start(link)
     links.set(stage, link)
-    workerIds.set(stage, stage.work(random.whole(1, 3)).workerId)
+    workerIds.set(stage, stage.work(random.whole(fewestSlots, NODES)).workerId)
     nodes[index] = { link, stage }
     void link.died.then(() => {
       // Its timers would go on for nothing.
@@ -82,6 +84,7 @@ export const playWorld = async (random: Random, clock: VirtualClock): Promise<nu
   const cancels = new Set<string>()
   const doomed = new Set<string>()
   const earliest = new Map<string, number>()
+  const resent = new Set<string>()
   const ends = new Map<string, string>()
 
   /** Nothing that has ended is ever anything else. */
@@ -118,9 +121,20 @@ export const playWorld = async (random: Random, clock: VirtualClock): Promise<nu
     cancels.add(id)
     await stage.runner.cancel(id, 'chance')
     const after = (await world.rows()).find(({ task }) => task.id === id)?.task.status
-    expect([after, isTerminalStatus(after ?? 'draft') || after === 'cancelling']).toEqual([after, true])
+    // A dead letter is sent again whatever is asked of it besides.
+    const isOver = isTerminalStatus(after ?? 'draft') || after === 'cancelling' || resent.has(id)
+    expect([after, isOver]).toEqual([after, true])
     if (after === 'cancelling') doomed.add(id)
     await look()
+  }
+
+  const resend = async ({ stage }: Node): Promise<void> => {
+    const { letters } = await stage.runner.deadLetters.list()
+    const [letter, ...others] = letters
+    if (letter === undefined) return
+    const { id } = random.pick([letter, ...others])
+    resent.add(id)
+    await stage.runner.deadLetters.resend(id)
   }
 
   const misfortunes: unknown[] = []
@@ -145,6 +159,7 @@ export const playWorld = async (random: Random, clock: VirtualClock): Promise<nu
   for (let index = 0; index < NODES; index++) startNode(index)
   for (let count = random.whole(1, 6); count > 0; count--) ask(submit)
   for (let count = random.whole(0, 3); count > 0; count--) ask(cancel)
+  for (let count = random.whole(0, 2); count > 0; count--) ask(resend)
   for (let count = random.whole(0, 2); count > 0; count--) ask(hold)
   for (let count = random.whole(0, 2); count > 0; count--) {
     ask(({ link }) => {
@@ -180,7 +195,7 @@ export const playWorld = async (random: Random, clock: VirtualClock): Promise<nu
   }
   const rows = await world.rows()
   for (const misfortune of misfortunes) throw misfortune as Error
-  checkWorld(rows, world.log, { cancels, doomed, earliest, ends })
+  checkWorld(rows, world.log, { cancels, doomed, earliest, resent, ends })
   let isDisposed = false
   void Promise.all(nodes.map(({ stage }) => stage.dispose())).then(() => {
     isDisposed = true
