@@ -27,7 +27,7 @@ const AMOUNTS: Amounts = {
   process: { '1': 5_000, '10': 12_000, '50': 16_000 },
   // The first thousands are run by code that is still being compiled.
   warmup: 3_000,
-  latencies: 150,
+  latencies: 240,
 }
 
 const peerAt = (name: string, file: string): Peer => ({

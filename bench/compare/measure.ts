@@ -89,8 +89,8 @@ export const measure = async (
   await Promise.all([sender.hears('ready'), idle.hears('ready')])
   await sender.ask('rate', { count: amounts.latencies, everyMs: 10 })
   await idle.hears('done')
-  // The first ones meet code that has not been compiled yet.
-  const delays = (await idle.ask<number[]>('delays')).slice(Math.floor(amounts.latencies / 5)).sort((a, b) => a - b)
+  // The first half meets code that has not been compiled yet.
+  const delays = (await idle.ask<number[]>('delays')).slice(Math.floor(amounts.latencies / 2)).sort((a, b) => a - b)
   figures['latency: p50'] = delays[Math.floor(delays.length / 2)] ?? NaN
   figures['latency: p95'] = delays[Math.floor(delays.length * 0.95)] ?? NaN
   await Promise.all([sender.close(), idle.close()])
