@@ -54,6 +54,8 @@ export const chaosProcess = ({ name, directory, history, ...rest }: ChaosProcess
     const forked = fork(MAINS[rest.role], [JSON.stringify(argument)], {
       execArgv: ['--import', 'tsx'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // Its own process group: the interrupt of a terminal is for the executioner, who brings all of it to its end.
+      detached: true,
     })
     child = forked
     let complaints = ''
