@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util'
 
-import { type WorldName, WORLDS } from '../../test/chaos/worlds.js'
+import { type WorldName, WORLDS } from '../../test/chaos/run/worlds.js'
 import { measureHealing } from './measureHealing.js'
 
 const { values } = parseArgs({

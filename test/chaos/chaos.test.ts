@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
 import type { Fault } from './faults/fault.js'
-import { reportOf } from './report.js'
-import { runChaos } from './runChaos.js'
-import { type WorldName, WORLDS } from './worlds.js'
+import { reportOf } from './run/report.js'
+import { runChaos } from './run/runChaos.js'
+import { type WorldName, WORLDS } from './run/worlds.js'
 
 /** Another seed is another run: other tasks, other faults at other times, other victims. */
 const seed = process.env['CHAOS_SEED'] || '1'

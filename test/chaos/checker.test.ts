@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { check, CHECKS, type Guarantee } from './checker/check.js'
 import { addTask, type Forged, healthy, START } from './checker/forged.js'
-import { SLOTS } from './settings.js'
+import { SLOTS } from './run/settings.js'
 
 const done = { how: 'returned', status: 'succeeded' } as const
 const isOf =

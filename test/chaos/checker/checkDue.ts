@@ -1,4 +1,4 @@
-import { FLAKY_DELAY_MS } from '../settings.js'
+import { FLAKY_DELAY_MS } from '../run/settings.js'
 import type { Check } from './check.js'
 
 /**

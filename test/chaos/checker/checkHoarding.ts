@@ -1,5 +1,5 @@
 import type { LineOf } from '../history/chaosLine.js'
-import { SLOTS } from '../settings.js'
+import { SLOTS } from '../run/settings.js'
 import type { Check } from './check.js'
 import { groupBy } from './groupBy.js'
 import type { Readings } from './readings.js'

@@ -1,4 +1,4 @@
-import { POISON_DELIVERIES, RUNNER_OPTIONS } from '../settings.js'
+import { POISON_DELIVERIES, RUNNER_OPTIONS } from '../run/settings.js'
 import type { Check } from './check.js'
 
 /**

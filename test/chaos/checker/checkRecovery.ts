@@ -1,4 +1,4 @@
-import { RUNNER_OPTIONS } from '../settings.js'
+import { RUNNER_OPTIONS } from '../run/settings.js'
 import type { Check } from './check.js'
 import type { Readings } from './readings.js'
 

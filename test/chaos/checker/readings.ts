@@ -1,7 +1,7 @@
 import type { Task } from '@furystack/task-runner'
 
 import type { ChaosLine, LineOf } from '../history/chaosLine.js'
-import { RUNNER_OPTIONS } from '../settings.js'
+import { RUNNER_OPTIONS } from '../run/settings.js'
 import { groupBy } from './groupBy.js'
 import type { FinalState } from '../world/finalState.js'
 import type { TaskType } from '../world/planTask.js'

@@ -1,4 +1,4 @@
-import type { Random } from '../random.js'
+import type { Random } from '../run/random.js'
 import type { ChaosProcess } from '../world/chaosProcess.js'
 
 /** What a fault is let loose upon. */

@@ -1,4 +1,4 @@
-import { DRAIN_LIMIT_MS, RUNNER_OPTIONS } from '../settings.js'
+import { DRAIN_LIMIT_MS, RUNNER_OPTIONS } from '../run/settings.js'
 import type { ChaosProcess } from '../world/chaosProcess.js'
 import { type Fault, nothing } from './fault.js'
 

@@ -1,5 +1,5 @@
 import type { TcpProxy } from '../../support/tcpProxy.js'
-import type { Random } from '../random.js'
+import type { Random } from '../run/random.js'
 import type { ChaosProcess } from '../world/chaosProcess.js'
 import { type Fault, nothing, type Scene } from './fault.js'
 

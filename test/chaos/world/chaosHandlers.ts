@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type AnyTaskHandlerDescriptor, defineTaskHandler, type TaskContext } from '@furystack/task-runner'
 
 import type { Note } from '../history/historyFile.js'
-import { FLAKY_ATTEMPTS, FLAKY_DELAY_MS, POISON_DELIVERIES } from '../settings.js'
+import { FLAKY_ATTEMPTS, FLAKY_DELAY_MS, POISON_DELIVERIES } from '../run/settings.js'
 import type { ChaosPayload, TaskType } from './planTask.js'
 
 /** What every handler returns: whose work it was, and of which run. */

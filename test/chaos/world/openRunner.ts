@@ -8,7 +8,7 @@ import { createClient, createCluster, createSentinel } from 'redis'
 import type { AnyRedisClient, RedisTaskRunner, RedisTaskRunnerOptions } from '../../../src/index.js'
 import { defineRedisTaskRunner } from '../../../src/index.js'
 import { until } from '../../support/until.js'
-import { RUNNER_OPTIONS } from '../settings.js'
+import { RUNNER_OPTIONS } from '../run/settings.js'
 import type { Way } from './way.js'
 
 /** A runner as a service has it, and all that it stands on. */

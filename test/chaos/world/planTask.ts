@@ -1,6 +1,6 @@
 import type { SubmitOptions } from '@furystack/task-runner'
 
-import { type Random, randomOf } from '../random.js'
+import { type Random, randomOf } from '../run/random.js'
 
 /** The kinds of tasks in a chaos run; what they do is in chaosHandlers. */
 export const TASK_TYPES = [

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Task } from '@furystack/task-runner'
 
 import { LaneError } from '../../../src/index.js'
-import { randomOf } from '../random.js'
+import { randomOf } from '../run/random.js'
 import type { ChaosResult } from './chaosHandlers.js'
 import { openRunner } from './openRunner.js'
 import { type PlannedTask, taskPlanner } from './planTask.js'

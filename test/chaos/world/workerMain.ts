@@ -1,4 +1,4 @@
-import { SLOTS } from '../settings.js'
+import { SLOTS } from '../run/settings.js'
 import { chaosHandlers } from './chaosHandlers.js'
 import { openRunner } from './openRunner.js'
 import { beginProcess } from './processStart.js'

@@ -1,5 +1,5 @@
-import type { Violation } from './checker/check.js'
-import type { ChaosLine } from './history/chaosLine.js'
+import type { Violation } from '../checker/check.js'
+import type { ChaosLine } from '../history/chaosLine.js'
 import type { ChaosOutcome } from './runChaos.js'
 
 /** How many violations are told in full; more of them mostly have one cause. */

@@ -1,7 +1,7 @@
-import type { Backend } from './world/backend.js'
-import { clusterBackend } from './world/clusterBackend.js'
-import { sentinelBackend } from './world/sentinelBackend.js'
-import { singleBackend } from './world/singleBackend.js'
+import type { Backend } from '../world/backend.js'
+import { clusterBackend } from '../world/clusterBackend.js'
+import { sentinelBackend } from '../world/sentinelBackend.js'
+import { singleBackend } from '../world/singleBackend.js'
 
 /** The shapes of Redis that a chaos run can be played on. */
 export const WORLDS = {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Fault, Scene } from './faults/fault.js'
-import type { HistoryWriter } from './history/historyFile.js'
+import type { Fault, Scene } from '../faults/fault.js'
+import type { HistoryWriter } from '../history/historyFile.js'
 import type { Random } from './random.js'
 
 /** What an executioner works with. */
