@@ -87,9 +87,6 @@ it('stays within its budget of commands, round trips, bytes and memory a task', 
   await using server = await startRedisServer()
   const service = await startService({ url: server.url })
   // Scripts and keys that are made once.
-  const others = await startService({ url: server.url })
-  await submitAll(others)
-  await others.dispose()
   await service.runner.submit(taskOf(0))
   await service.runner.submitMany([taskOf(0)])
 

@@ -204,6 +204,7 @@ export class RedisCrossNodeBus implements CrossNodeBus {
     this.#routes.clear()
     const isAway$ = this.#commands$.pipe(
       filter(({ link }) => !link),
+      // A server that cannot be used, which whoever publishes is told; the end waits for the other two then.
       catchError(() => EMPTY),
     )
     const { commandDeadlineMs, scheduler } = this.#options

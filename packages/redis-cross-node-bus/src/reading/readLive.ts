@@ -80,6 +80,7 @@ function wake(context: ReadContext): Observable<boolean> {
   ).pipe(
     repeat(),
     takeWhile((wasBlocked) => !wasBlocked),
+    // See above; that a connection is lost is told by the connection.
     catchError(() => EMPTY),
   )
 }
