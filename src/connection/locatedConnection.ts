@@ -1,4 +1,11 @@
-import { duplicateClient, leadsElsewhere, reconnectDelayMs, type RedisClient } from '@furystack/redis-connection'
+import {
+  destroyClient,
+  duplicateClient,
+  lastAnswers,
+  leadsElsewhere,
+  reconnectDelayMs,
+  type RedisClient,
+} from '@furystack/redis-connection'
 import { AsyncSubject, asyncScheduler, lastValueFrom, type SchedulerLike, Subscription, takeUntil, timer } from 'rxjs'
 
 import { AdapterDisposedError } from '../errors/adapterDisposedError.js'
@@ -32,6 +39,8 @@ export class LocatedConnection implements Connection {
   private isDown = false
   private unfit: InvalidOptionError | undefined
   private failures = 0
+  /** How often in a row a server was left that refused commands, without any that answered. */
+  private leaves = 0
   private outstanding = 0
   private lastSign = 0
   private suspected = -1
@@ -50,7 +59,7 @@ export class LocatedConnection implements Connection {
     this.timers.add(this.watch())
     this.timers.add(
       options.server.onMoved(() => {
-        this.replace()
+        this.follow()
       }),
     )
   }
@@ -72,6 +81,7 @@ export class LocatedConnection implements Connection {
     try {
       const reply = await client.sendCommand(args)
       this.lastSign = this.scheduler.now()
+      this.leaves = 0
       return reply
     } catch (error) {
       const typed = this.typed(operation, error, client)
@@ -109,6 +119,13 @@ export class LocatedConnection implements Connection {
     if (this.link) this.drop(this.link)
   }
 
+  /** Another server has taken over: what has failed on the way to the former one does not count any more. */
+  private follow(): void {
+    this.failures = this.leaves = 0
+    if (this.client && !this.options.isBlocking) this.leave(this.client)
+    else this.replace()
+  }
+
   private replaceIfCurrent(client: RedisClient): void {
     if (client !== this.client) return
     if (this.link?.template) this.options.server.doubt(this.link.template)
@@ -116,20 +133,28 @@ export class LocatedConnection implements Connection {
   }
 
   /**
-   * Opens a link to another server. What this one was asked before it still answers, with a refusal most likely, which says
-   * that nothing was done; to cut it off would leave that unknown.
+   * Opens a link to another server, while this one answers what it was asked before: at once, if it is not the next of
+   * those that refuse.
    */
   private leave(client: RedisClient): void {
     const { link } = this
     if (client !== this.client || !link || this.isDisposed) return
     if (link.template) this.options.server.doubt(link.template)
-    this.open()
+    if (this.leaves++ === 0) this.open()
+    else {
+      this.link = this.client = undefined
+      this.opening = this.after(reconnectDelayMs(Math.min(this.leaves - 2, 2)), () => {
+        this.open()
+      })
+    }
     this.left.add(link)
-    const end = (): void => {
+    const leaving = lastAnswers(client, this.scheduler).subscribe()
+    this.timers.add(leaving)
+    leaving.add(() => {
+      this.timers.remove(leaving)
       this.left.delete(link)
       this.drop(link)
-    }
-    this.within(this.options.deadlineMs, client.close()).then(end, end)
+    })
   }
 
   /** Opens a link in place of the one there was. */
@@ -256,11 +281,7 @@ export class LocatedConnection implements Connection {
   }
 
   private drop({ client, abort }: Link): void {
-    try {
-      client?.destroy()
-    } catch {
-      // A client that is closed already says so by throwing, which is what was wanted.
-    }
+    if (client) destroyClient(client)
     abort.abort()
   }
 

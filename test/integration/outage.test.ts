@@ -181,12 +181,12 @@ describe('a connection that stands still', () => {
     const first = await submitter.runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
     expect(await resultOf(() => submitter.runner.get(first.id))).toBe(2)
 
-    proxy.stall()
-    const second = await submitter.runner.submit({ type: 'double', payload: 2, handlerVersion: 1 })
     const lost: string[] = []
     worker.runner.events$.subscribe((event) => {
       if (event.kind === 'connectionLost') lost.push(event.connection)
     })
+    proxy.stall()
+    const second = await submitter.runner.submit({ type: 'double', payload: 2, handlerVersion: 1 })
     await until(() => lost.some((name) => name.startsWith('reader')), {
       timeoutMs: 10_000,
       description: 'the watchdog',

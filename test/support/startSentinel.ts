@@ -12,7 +12,10 @@ export interface SentinelSetup {
   readonly sentinel: RedisServer
 }
 
-/** Starts them for a test, and waits until the Sentinel knows the replica. It gives a silent primary half a second. */
+/**
+ * Starts them for a test, and waits until the Sentinel knows the replica. It gives a silent primary a second and a half: a new
+ * one is asked for a sign of life for the first time after a second, so with less it is taken for dead, and replaced in turn.
+ */
 export const startSentinel = async (onFinished: OnFinished = onTestFinished): Promise<SentinelSetup> => {
   const name = 'main'
   const primary = await serverOfTest({ args: ['--repl-diskless-sync-delay', '0'] }, onFinished)
@@ -26,7 +29,7 @@ export const startSentinel = async (onFinished: OnFinished = onTestFinished): Pr
     {
       sentinel: [
         `sentinel monitor ${name} ${primary.host} ${primary.port} 1`,
-        `sentinel down-after-milliseconds ${name} 500`,
+        `sentinel down-after-milliseconds ${name} 1500`,
         `sentinel failover-timeout ${name} 2000`,
       ],
     },

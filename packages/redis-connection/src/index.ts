@@ -1,6 +1,8 @@
 export { type AnyRedisClient, kindOf, type KnownClient } from './anyRedisClient.js'
+export { destroyClient } from './destroyClient.js'
 export { duplicateClient, type DuplicateClientOptions } from './duplicateClient.js'
 export { hashSlot, hashTagOf } from './hashSlot.js'
+export { lastAnswers } from './lastAnswers.js'
 export { locateServer } from './locateServer.js'
 export { type Objection, objectionTo } from './objection.js'
 export { reconnectDelayMs } from './reconnectDelayMs.js'

@@ -15,6 +15,8 @@ export interface RedisSentinel {
   getMasterNode(): { readonly host: string; readonly port: number } | undefined
   /** What every command of a Sentinel client goes through; it looks for the primary when that is not there. */
   _execute<T>(isReadonly: boolean | undefined, task: (client: RedisClient) => Promise<T>): Promise<T>
+  /** Another client of the Sentinels with the same settings, not connected; not with `redis` 5. */
+  duplicate?(): RedisSentinel
   /** Listens to an event: `topology-change` tells of a new primary. */
   on(event: string, listener: (...args: unknown[]) => void): unknown
   /** Ends that. */

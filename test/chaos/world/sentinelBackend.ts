@@ -35,7 +35,13 @@ export const sentinelBackend = async (): Promise<Backend> => {
       faults: failoverFaults({
         present,
         clientOf,
-        failOver: () => asking.sendCommand(['SENTINEL', 'FAILOVER', name]),
+        // One that has just been the cause of the next is not over for the Sentinel yet.
+        failOver: () =>
+          until(() => asking.sendCommand(['SENTINEL', 'FAILOVER', name]).then(() => true), {
+            timeoutMs: 20_000,
+            intervalMs: 100,
+            description: 'the Sentinel fails over',
+          }),
         // The replica of a moment ago serves, and the other one follows it: then it may happen again.
         join: async (former, latter) => {
           await until(

@@ -1,5 +1,16 @@
 import { reconnectDelayMs } from '@furystack/redis-connection'
-import { defer, distinctUntilChanged, type Observable, retry, tap, throwError, timer } from 'rxjs'
+import {
+  defer,
+  distinctUntilChanged,
+  ignoreElements,
+  merge,
+  Observable,
+  retry,
+  take,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs'
 import { BusOptionError } from '../busOptionError.js'
 import type { LinkState } from './link.js'
 import { type LinkOptions, openLink } from './openLink.js'
@@ -17,11 +28,19 @@ const SETTLED_AFTER_MS = 1_000
  * Unsubscribe: cuts the connection.
  */
 export function connectLink(options: LinkOptions): Observable<LinkState> {
-  const { scheduler } = options
+  const { scheduler, server } = options
+  const moved$ = new Observable<void>((out) => server.onMoved(() => out.next()))
   return defer(() => {
     let failures = 0
     let readyAt = Infinity
-    return openLink(options).pipe(
+    // What has failed on the way to the former server does not count any more, nor is there anything to wait for.
+    const forgetting$ = moved$.pipe(
+      tap(() => {
+        failures = 0
+      }),
+      ignoreElements(),
+    )
+    const links$ = openLink(options).pipe(
       tap(({ link }) => {
         if (link) readyAt = scheduler.now()
       }),
@@ -30,10 +49,11 @@ export function connectLink(options: LinkOptions): Observable<LinkState> {
           if (error instanceof BusOptionError) return throwError(() => error)
           if (scheduler.now() - readyAt >= SETTLED_AFTER_MS) failures = 0
           readyAt = Infinity
-          return timer(reconnectDelayMs(failures++), scheduler)
+          return merge(timer(reconnectDelayMs(failures++), scheduler), moved$).pipe(take(1))
         },
       }),
       distinctUntilChanged((before, now) => before.link === now.link),
     )
+    return merge(forgetting$, links$)
   })
 }

@@ -1,5 +1,7 @@
 import {
+  destroyClient,
   duplicateClient,
+  lastAnswers,
   leadsElsewhere,
   type Objection,
   type RedisClient,
@@ -25,8 +27,6 @@ export type LinkOptions = {
 
 /** An idle connection gives a sign of life this often, lest something in between drops it unseen. */
 const PING_AFTER_MS = 30_000
-/** When another server has taken over, the former one may still answer what it was asked before, for so long. */
-const LAST_ANSWERS_MS = 500
 /** Maps arrive as arrays, by their type byte in RESP3: as objects they lose a key named `__proto__`. */
 const typeMapping = { ['%'.charCodeAt(0)]: Array }
 
@@ -50,17 +50,19 @@ export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOpt
     let graceMs = 0
     let lastSign = scheduler.now()
     let suspected = -1
-    let isElsewhere: { readonly error: unknown } | undefined
+    let isLeaving = false
 
     const fail = (error: unknown): void => {
       if (template) server.doubt(template)
       if (!(error instanceof BusOptionError)) out.next({ error })
       out.error(error)
     }
-    /** What was asked before is still answered, one way or the other; cutting it off would leave its outcome unknown. */
+    /** The next link opens when this one has its answers: so what is published keeps its order. */
     const leave = (error: unknown): void => {
-      isElsewhere ??= { error }
-      if (outstanding === 0) fail(isElsewhere.error)
+      if (isLeaving) return
+      if (!link || !client) return fail(error)
+      isLeaving = true
+      teardown.add(lastAnswers(client, scheduler).subscribe({ error: fail, complete: () => fail(error) }))
     }
     const open = async (): Promise<void> => {
       template = await server.template()
@@ -85,11 +87,10 @@ export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOpt
           lastSign = scheduler.now()
           return reply
         } catch (error) {
-          if (leadsElsewhere(replyCode(error))) isElsewhere ??= { error }
+          if (leadsElsewhere(replyCode(error))) leave(error)
           throw error
         } finally {
           outstanding--
-          if (isElsewhere) leave(isElsewhere.error)
         }
       },
       abandon: fail,
@@ -119,24 +120,14 @@ export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOpt
     )
     teardown.add(
       server.onMoved(() => {
-        const error = new Error('Another server has taken over')
-        teardown.add(scheduler.schedule(() => fail(error), LAST_ANSWERS_MS))
-        leave(error)
+        leave(new Error('Another server has taken over'))
       }),
     )
     teardown.add(() => {
-      if (client) destroy(client)
+      if (client) destroyClient(client)
       cut.abort()
     })
     open().catch(fail)
     return teardown
   })
-}
-
-function destroy(client: RedisClient): void {
-  try {
-    client.destroy()
-  } catch {
-    // A client that is closed already says so by throwing, which is what was wanted.
-  }
 }
