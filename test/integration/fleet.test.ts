@@ -27,7 +27,8 @@ it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leav
     },
     { timeoutMs: 90_000, description: 'the stream to be empty' },
   )
-  expect(mostPending).toBeLessThanOrEqual(1)
+  // One that runs, and for a moment one that has run and whose end is on its way.
+  expect(mostPending).toBeLessThanOrEqual(2)
 
   const rows = await Promise.all(submitted.map(({ id }) => runner.get(id)))
   await until(() => rows.every((row) => row && isTerminalStatus(row.status)), { timeoutMs: 5_000, description: 'rows' })

@@ -1,8 +1,9 @@
 import type { BegunTask, CreateTask } from '@furystack/task-runner'
 import { firstValueFrom, type Observable } from 'rxjs'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 import type { Claim } from '../../src/claim/claim.js'
+import type { Connection } from '../../src/connection/connection.js'
 import { RedisRefusedError } from '../../src/errors/redisRefusedError.js'
 import { keys as keysOf } from '../../src/keys/keys.js'
 import { lane } from '../../src/keys/lane.js'
@@ -20,11 +21,36 @@ const reading = { workerId: 'w', slots, lanes: [{ lane: mail, visibilityTimeoutM
 // eslint-disable-next-line rxjs-x/no-ignored-default-value -- an operation that answers nothing fails the test
 const ask = <T>(reply$: Observable<T>): Promise<T> => firstValueFrom(reply$)
 
-/** Claims of `count` new tasks, on connections that end with the test. */
-const setUp = async (count: number) => {
+/** What a call of the script was for: how many slots it read for, and the tasks whose attempts it ended. */
+interface Call {
+  readonly reads: number
+  readonly ends: readonly string[]
+}
+
+/** Writes down the calls that go through a connection. */
+const noting = (connection: Connection, calls: Call[]): Connection => ({
+  get isReady() {
+    return connection.isReady
+  },
+  replace: () => {
+    connection.replace()
+  },
+  send: (operation, args, graceMs) => {
+    if (operation === 'finishAndRead') {
+      const slotCountAt = 3 + Number(args[2]) + 3
+      calls.push({ reads: Number(args[slotCountAt]), ends: args.filter((arg) => /^t\d+$/.test(arg)) })
+    }
+    return connection.send(operation, args, graceMs)
+  },
+  [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+})
+
+/** Claims of `count` new tasks for `asked` slots, on connections that end with the test. */
+const setUp = async (count: number, { asked = 150, cap = undefined as number | undefined } = {}) => {
   const client = await connectClient()
   const keys = keysOf(uniquePrefix('turns'))
-  const connection = connectTo(client)
+  const calls: Call[] = []
+  const connection = noting(connectTo(client), calls)
   onTestFinished(() => connection[Symbol.asyncDispose]())
   const setting = { keys, group: 'runner', isJoint: true }
   const turns = new Turns(connection, keys, setting)
@@ -38,8 +64,14 @@ const setUp = async (count: number) => {
     retentionPolicy: { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30 },
   }))
   await createTasks(connection, keys, 'runner', tasks, true)
-  const { claims } = await ask(port.read(reading))
-  return { client, keys, port, turns, claims }
+  const request = {
+    workerId: 'w',
+    slots: slots.slice(0, asked),
+    lanes: [{ lane: mail, visibilityTimeoutMs: 60_000, ...(cap !== undefined && { cap }) }],
+  }
+  const { claims } = await ask(port.read(request))
+  calls.length = 0
+  return { client, keys, port, turns, claims, request, calls }
 }
 
 const finishOf = (turns: Turns, claim: Claim, resultJson = '1') => {
@@ -121,4 +153,69 @@ it('keeps long results in a compact row, and gives them back whole', async () =>
   await finishOf(turns, claim, JSON.stringify('é'.repeat(100)))
 
   expect(await client.sendCommand(['OBJECT', 'ENCODING', keys.row(claim.taskId)])).toBe('listpack')
+})
+
+describe('while reads give all that they ask for', () => {
+  const turnOf = async ({ port, turns, claims, request }: Awaited<ReturnType<typeof setUp>>) => {
+    const [finished, { claims: next }] = await Promise.all([
+      Promise.all(claims.map((claim) => finishOf(turns, claim))),
+      ask(port.read(request)),
+    ])
+    expect(finished).toMatchObject(claims.map(() => ({ kind: 'finished', status: 'succeeded' })))
+    return next.map(({ taskId }) => taskId)
+  }
+
+  it('the read goes first, and the attempts are ended behind it', async () => {
+    const given = await setUp(4, { asked: 2 })
+
+    expect(await turnOf(given)).toEqual(['t2', 't3'])
+
+    expect(given.calls).toEqual([
+      { reads: 2, ends: [] },
+      { reads: 0, ends: ['t0', 't1'] },
+    ])
+    expect((await given.client.xPending(given.keys.queue(mail), 'runner')).pending).toBe(2)
+  })
+
+  it('entries are settled behind it, too, where rows lie elsewhere', async () => {
+    const { port, turns, claims, request, calls } = await setUp(4, { asked: 2 })
+
+    const [replies, { claims: next }] = await Promise.all([
+      Promise.all(claims.map((claim) => turns.settle(claim))),
+      ask(port.read(request)),
+    ])
+
+    expect([replies, next.length]).toEqual([['settled', 'settled'], 2])
+    expect(calls.map(({ reads }) => reads)).toEqual([2, 0])
+  })
+
+  it('places below a cap become free before anybody looks for them', async () => {
+    const given = await setUp(4, { asked: 2, cap: 2 })
+
+    expect(await turnOf(given)).toEqual(['t2', 't3'])
+
+    expect(given.calls).toEqual([{ reads: 2, ends: ['t0', 't1'] }])
+  })
+
+  it('a read that is on its way already keeps Redis busy', async () => {
+    const given = await setUp(6, { asked: 2 })
+    const other = ask(given.port.read({ ...given.request, slots: slots.slice(2, 4) }))
+    await new Promise(setImmediate)
+
+    expect(await turnOf(given)).toHaveLength(2)
+
+    expect((await other).claims).toHaveLength(2)
+    expect(given.calls).toEqual([
+      { reads: 2, ends: [] },
+      { reads: 2, ends: ['t0', 't1'] },
+    ])
+  })
+})
+
+it('takes one call once a read has given less than it asked for', async () => {
+  const { port, turns, claims, request, calls } = await setUp(3, { asked: 4 })
+
+  await Promise.all([...claims.map((claim) => finishOf(turns, claim)), ask(port.read(request))])
+
+  expect(calls).toEqual([{ reads: 4, ends: ['t0', 't1', 't2'] }])
 })
