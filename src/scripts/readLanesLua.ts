@@ -1,7 +1,8 @@
 /**
- * Needs takeEntry. Reads new entries for free slots, at most one a slot, lanes taking turns in the order given; begins the
- * attempt of each in the same step where rows are joint, and takes the place under the fleet cap. A paused or full lane is
- * not read. At most 100 stale entries are cleared away a call. Answers the positions of the lanes that are at their cap.
+ * Needs takeEntry. Reads new entries for free slots, at most one a slot, lanes taking turns in the order given, beginning
+ * with the `first`; begins the attempt of each in the same step where rows are joint, and takes the place under the fleet
+ * cap. A paused or full lane is not read. At most 100 stale entries are cleared away a call. Answers the positions of the
+ * lanes that are at their cap.
  */
 export const readLanesLua = `
 local function readOne(lane)
@@ -10,14 +11,17 @@ local function readOne(lane)
     if string.sub(reply.err, 1, 7) ~= 'NOGROUP' then error(reply) end
     redis.call('XGROUP', 'CREATE', lane.stream, group, '0', 'MKSTREAM')
     redis.call('SADD', root .. 'lanes', lane.name)
+    -- What was delivered before the group was lost is new again, and no bell has rung for it.
+    tookToken = true
     reply = redis.call('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', 1, 'STREAMS', lane.stream, '>')
   end
   return reply and reply[1] and reply[1][2][1]
 end
 
-local function readLanes()
+local function readLanes(first)
   local open, full, answered, cleared = {}, {}, {}, 0
-  for _, lane in ipairs(lanes) do
+  for i = 1, #lanes do
+    local lane = lanes[(first + i - 2) % #lanes + 1]
     if not isPaused(lane.name) then open[#open + 1] = lane end
   end
 

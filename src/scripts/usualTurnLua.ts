@@ -119,7 +119,7 @@ end
 local function read()
   if slotCount == 0 or laneCount == 0 then return {} end
   local isUsual = not string.find(ARGV[3], 'c', 1, true) and redis.call('EXISTS', root .. 'paused') == 0
-  local open, wasRead, answered, cleared = laneCount, {}, {}, 0
+  local open, wasRead, answered, cleared, first = laneCount, {}, {}, 0, 1
   while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
     for lane = 1, laneCount do
       if isUsual and nextSlot <= slotCount and wasRead[lane] ~= 'through' then
@@ -133,7 +133,7 @@ local function read()
             cleared = cleared + 1
           end
         elseif reply and reply.err then
-          isUsual = false
+          isUsual, first = false, lane
         else
           wasRead[lane] = 'through'
           open = open - 1
@@ -142,7 +142,10 @@ local function read()
       end
     end
   end
-  if not isUsual then return generally().readLanes() end
+  if not isUsual then
+    for lane, how in pairs(wasRead) do generally().lanes[lane].wasRead = how == 'partly' end
+    return generally().readLanes(first)
+  end
   if #answered > 0 then redis.call('DEL', unpack(answered)) end
   if tookToken then
     for lane = 1, laneCount do

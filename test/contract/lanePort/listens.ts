@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
-import type { Bell, ListenRequest } from '../../../src/index.js'
-import { claimOne, fill, mail, type MakeHarness, read, reading, scan, slotsOf } from './harness.js'
+import { type Bell, lane, type ListenRequest } from '../../../src/index.js'
+import { claimOne, fill, mail, type MakeHarness, read, reading, scan, slotsOf, taskIds } from './harness.js'
 
 const request = (overrides: Partial<ListenRequest> = {}): ListenRequest => ({
   lanes: [reading(mail)],
@@ -159,6 +159,34 @@ export const listenSuite = (makeHarness: MakeHarness): void => {
       const { port, until } = harness
       await fill(harness, mail, 'a', 'b')
       await until(hear(port.listen(request())).ended)
+      const heard = hear((await harness.another()).listen(request()))
+
+      await read(harness)
+
+      expect(await until(heard.ended)).toEqual(['lanes'])
+    })
+
+    it('wakes the next listener where a lane turns out to have no group yet', async () => {
+      const harness = await makeHarness()
+      const { port, until } = harness
+      await fill(harness, scan, 'a', 'b')
+      await fill(harness, mail, 'c', 'd')
+      await until(hear(port.listen(request())).ended)
+      const heard = hear((await harness.another()).listen(request()))
+
+      const lanes = [scan, mail, lane('mail', 2)].map((of) => reading(of))
+      expect(taskIds(await read(harness, { slots: 3, lanes }))).toEqual(['a', 'c', 'b'])
+
+      expect(await until(heard.ended)).toEqual(['lanes'])
+    })
+
+    it('wakes the next listener when a lost group is made again, as nothing has rung for what it held', async () => {
+      const harness = await makeHarness()
+      const { port, until } = harness
+      await fill(harness, mail, 'a', 'b')
+      await until(hear(port.listen(request())).ended)
+      await read(harness, { slots: 3 })
+      await harness.destroyGroup(mail)
       const heard = hear((await harness.another()).listen(request()))
 
       await read(harness)
