@@ -48,7 +48,18 @@ export default tseslint.config(
   {
     // In a test an error that nobody handles surfaces as uncaught, which fails the test: just what is wanted.
     files: ['test/**/*.ts', 'packages/*/test/**/*.ts'],
-    rules: { 'rxjs-x/no-ignored-error': 'off' },
+    rules: {
+      'rxjs-x/no-ignored-error': 'off',
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'fc',
+          property: 'asyncProperty',
+          message: 'Use assertProperty, which tells seed and step before the test times out.',
+        },
+      ],
+    },
   },
+  { files: ['test/support/assertProperty.ts'], rules: { 'no-restricted-properties': 'off' } },
   { files: ['**/*.js', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
 )

@@ -9,6 +9,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+import { assertProperty } from '../support/assertProperty.js'
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
 
@@ -574,11 +575,13 @@ export const busSuite = (name: string, makeHarness: (needs: BusNeeds) => Promise
         fc.record({ kind: fc.constant('listen' as const), node: fc.nat(1), topic: fc.nat(1) }),
         fc.record({ kind: fc.constant('leave' as const), which: fc.nat(7) }),
       )
-      await fc.assert(
-        fc.asyncProperty(fc.uuid(), fc.array(step, { minLength: 1, maxLength: 30 }), async (run, steps) => {
+      await assertProperty(
+        [fc.uuid(), fc.array(step, { minLength: 1, maxLength: 30 })],
+        async ([run, steps], doing) => {
           const ears: Array<Ear & { topic: string; expected: number[]; isOpen: boolean }> = []
           let number = 0
           for (const at of steps) {
+            doing(at)
             if (at.kind === 'publish') {
               const topic = `${run} ${topics[at.topic] ?? ''}`
               await nodes[at.node]?.bus.publish(topic, ++number)
@@ -596,11 +599,12 @@ export const busSuite = (name: string, makeHarness: (needs: BusNeeds) => Promise
             }
           }
           for (const ear of ears) {
+            doing(`what ${ear.topic} has heard`)
             await ear.heard(ear.expected.length)
             expect(ear.payloads).toEqual(ear.expected)
             ear.handle[Symbol.dispose]()
           }
-        }),
+        },
         { numRuns: 25 },
       )
     })

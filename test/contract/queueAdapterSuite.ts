@@ -476,7 +476,7 @@ export const queueAdapterSuite = (
             return fresh.length === 1 ? { kind: 'requeue' } : SUCCESS
           },
         })
-        await until(() => fresh.length === 1, { timeoutMs: 10_000 })
+        await until(() => fresh.length === 1)
         expect(fresh[0]).toMatchObject({ taskId: id })
         if (fresh[0]!.redelivered !== undefined) expect(fresh[0]!.redelivered).toBe(true)
         // The late owner settles; that must not take the entry away from the present one.

@@ -64,7 +64,7 @@ export const runnerFailureSuite = (name: string, makeRunners: (count: number) =>
           const task = await runner.get(id)
           return task?.status === 'failed' && task
         },
-        { timeoutMs: 10_000, intervalMs: 10, description: `task ${id} has failed` },
+        { intervalMs: 10, description: `task ${id} has failed` },
       )
 
     /** All pages, one letter after the other. */
@@ -177,7 +177,7 @@ export const runnerFailureSuite = (name: string, makeRunners: (count: number) =>
         const tasks = await fail(runner, 20)
         state.runs.length = 0
         expect(await runner.deadLetters.resend({ type: 'mail' })).toEqual({ resent: 20, refused: 0, refusals: [] })
-        await until(() => state.runs.length >= 20, { timeoutMs: 10_000, description: 'all to have run again' })
+        await until(() => state.runs.length >= 20, { description: 'all to have run again' })
         for (const task of tasks) await failed(runner, task)
         expect(state.runs).toHaveLength(20)
       })

@@ -10,6 +10,7 @@ import {
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 
+import { assertProperty } from '../support/assertProperty.js'
 import { deferred } from '../support/deferred.js'
 import { until } from '../support/until.js'
 import type { MakeRunners } from './runnerSuite.js'
@@ -57,7 +58,7 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
           const task = await runner.get(id)
           return task !== undefined && isTerminalStatus(task.status) && task
         },
-        { timeoutMs: 10_000, intervalMs: 10, description: `task ${id} has ended` },
+        { intervalMs: 10, description: `task ${id} has ended` },
       )
 
     /** A handler that fails as long as its payload, or the test, says so; and how often it ran. */
@@ -136,8 +137,9 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
       const who = fc.option(text, { nil: undefined })
       const shortText = text.filter((given) => given.length <= 512)
       const ids = new Map<string, string>()
-      await fc.assert(
-        fc.asyncProperty(shortText, who, text, async (type, submittedBy, idempotencyKey) => {
+      await assertProperty(
+        [shortText, who, text],
+        async ([type, submittedBy, idempotencyKey]) => {
           const more = { type, idempotencyKey, ...(submittedBy !== undefined && { submittedBy }) }
           const tasks = [await runner.submit(options(more)), await runner.submit(options(more))]
           const scope = JSON.stringify([type, submittedBy, idempotencyKey])
@@ -148,7 +150,7 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
             expect(task).toMatchObject(more)
           }
           ids.set(scope, tasks[0]!.id)
-        }),
+        },
         { numRuns: 60 },
       )
     })
@@ -206,7 +208,7 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
             const task = await runner.submit(key(status))
             return task.id !== id && task
           },
-          { intervalMs: 20, timeoutMs: 5_000, description: `the key of the ${status} task is free` },
+          { intervalMs: 20, description: `the key of the ${status} task is free` },
         )
         expect(next.isDuplicate).toBeUndefined()
         const keptMs = Date.parse(next.submittedAt) - Date.parse(submittedAt)
@@ -228,7 +230,7 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
       const draft = await runner.draft(drafted)
       const probe = await runner.submit(options({ idempotencyKey: 'probe' }))
       const isOver = async () => (await runner.submit(options({ idempotencyKey: 'probe' }))).id !== probe.id
-      await until(isOver, { intervalMs: 50, timeoutMs: 5_000, description: 'the time of all keys is over' })
+      await until(isOver, { intervalMs: 50, description: 'the time of all keys is over' })
       for (const [index, each] of held.entries()) expect((await runner.submit(each)).id).toBe(ids[index])
       expect((await runner.draft(drafted)).id).toBe(draft.id)
       expect((await runner.submit(drafted)).id).toBe(draft.id)

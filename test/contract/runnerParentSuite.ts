@@ -57,7 +57,7 @@ export const runnerParentSuite = (name: string, makeRunners: MakeRunners): void 
           const task = await read(runner, id)
           return isTerminalStatus(task.status) && task
         },
-        { timeoutMs: 10_000, intervalMs: 10, description: `task ${id} has ended` },
+        { intervalMs: 10, description: `task ${id} has ended` },
       )
 
     it('T48 shows them in the tree, in order, and tells the parent of each', async () => {

@@ -112,7 +112,7 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
           const task = await runner.get(id)
           return task !== undefined && isTerminalStatus(task.status) && task
         },
-        { timeoutMs: 15_000, intervalMs: 10, description: `task ${id} has ended` },
+        { intervalMs: 10, description: `task ${id} has ended` },
       )
 
     const statusesOf = (updates: readonly TaskUpdate[]): TaskStatus[] =>

@@ -65,7 +65,7 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
           const task = await read(runner, id)
           return isTerminalStatus(task.status) && task
         },
-        { timeoutMs: 15_000, intervalMs: 10, description: `task ${id} has ended` },
+        { intervalMs: 10, description: `task ${id} has ended` },
       )
 
     const waiting = (runner: TaskRunner, { id }: { id: string }): Promise<Task> =>
@@ -74,7 +74,7 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
           const task = await read(runner, id)
           return task.status === 'waiting' && task
         },
-        { timeoutMs: 10_000, intervalMs: 5, description: `task ${id} waits` },
+        { intervalMs: 5, description: `task ${id} waits` },
       )
 
     const statusesOf = ({ attempts }: Task) => attempts.map(({ status }) => status)
@@ -387,7 +387,7 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
       })
       const root = await submit(runner!, 30)
       const depthOf = ({ children }: TaskTreeNode): number => (children[0] ? 1 + depthOf(children[0]) : 0)
-      await until(async () => depthOf(await runner!.getTree(root.id)) === 30, { timeoutMs: 10_000 })
+      await until(async () => depthOf(await runner!.getTree(root.id)) === 30)
       gate.resolve()
       expect(await ended(runner!, root)).toMatchObject({ status: 'succeeded', result: 30 })
     })

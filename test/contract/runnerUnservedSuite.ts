@@ -37,17 +37,17 @@ export const runnerUnservedSuite = (name: string, makeRunners: MakeRunners): voi
         await runner.submit({ type: 'mail', handlerVersion: 2, payload: 0 })
         await runner.submit({ type: 'mail', handlerVersion: 1, payload: 0, tags: ['gpu'] })
       }
-      await until(() => told.length >= 2, { timeoutMs: 10_000 })
+      await until(() => told.length >= 2)
       expect(told.map(({ since: _, ...lane }) => lane).sort((a, b) => a.handlerVersion - b.handlerVersion)).toEqual([
         { type: 'mail', handlerVersion: 1, tags: ['gpu'] },
         { type: 'mail', handlerVersion: 2, tags: [] },
       ])
       for (const { since = '' } of told) expect(Math.abs(Date.parse(since) - before)).toBeLessThan(5_000)
       work(2, [])
-      await until(() => told.length >= 3, { timeoutMs: 10_000 })
+      await until(() => told.length >= 3)
       expect(told.slice(2)).toEqual([{ type: 'mail', handlerVersion: 2, tags: [] }])
       work(1, ['gpu'])
-      await until(() => told.length >= 4, { timeoutMs: 10_000 })
+      await until(() => told.length >= 4)
       expect(told.slice(3)).toEqual([{ type: 'mail', handlerVersion: 1, tags: ['gpu'] }])
     })
 
@@ -65,7 +65,7 @@ export const runnerUnservedSuite = (name: string, makeRunners: MakeRunners): voi
       await until(() => gates.length === 1)
       // Of this one it tells, so it has looked.
       await runner.submit({ type: 'nobody', handlerVersion: 1, payload: 0 })
-      await until(() => told.length >= 1, { timeoutMs: 10_000 })
+      await until(() => told.length >= 1)
       expect(told.map(({ type }) => type)).toEqual(['nobody'])
       gates.shift()?.()
       await until(() => gates.length === 1)

@@ -10,7 +10,9 @@ import { expect, it } from 'vitest'
 
 import { keys } from '../../src/keys/keys.js'
 import { redisTaskStore } from '../../src/redis/redisTaskStore.js'
+import { assertProperty } from '../support/assertProperty.js'
 import { connectTo } from '../support/connectTo.js'
+import { namedStep } from '../support/namedStep.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 
 const RUNS = 100
@@ -26,13 +28,7 @@ const OUTCOMES: readonly AttemptOutcome[] = [
   { kind: 'released' },
 ]
 
-/** Does something to a store, and tells what has to be the same for every store. */
-type Step = (store: TaskStore) => Promise<unknown>
-
-const step = (name: string, args: unknown, run: Step): Step =>
-  Object.assign((store: TaskStore) => run(store), {
-    [fc.toStringMethod]: () => `${name} ${JSON.stringify(args)}`,
-  })
+const step = namedStep<TaskStore>
 
 const anyTask = fc.constantFrom(...TASKS)
 const anyMode = fc.constantFrom('keep', 'delete-intermediate', 'delete-all', 'delete-all')
@@ -173,12 +169,14 @@ it('T53 memory and Redis delete the same blobs, and none that is on a record aft
   const client = await connectClient()
   await using connection = connectTo(client)
   let deletions = 0
-  await fc.assert(
-    fc.asyncProperty(anySteps, async (steps) => {
+  await assertProperty(
+    [anySteps],
+    async ([steps], doing) => {
       const memory = new MemoryTaskStore()
       const redis = redisTaskStore({ connection, keys: keys(uniquePrefix('blobs')) })
-      for (const run of steps) {
-        const [inMemory, inRedis] = [await run(memory), await run(redis)]
+      for (const each of steps) {
+        doing(each)
+        const [inMemory, inRedis] = [await each.run(memory), await each.run(redis)]
         expect(inRedis).toEqual(inMemory)
         if (!Array.isArray(inMemory)) continue
         const users = await usersOf(memory)
@@ -186,7 +184,7 @@ it('T53 memory and Redis delete the same blobs, and none that is on a record aft
         deletions += inMemory.length
       }
       expect(await recordsOf(redis)).toEqual(await recordsOf(memory))
-    }),
+    },
     { numRuns: RUNS },
   )
   expect(deletions).toBeGreaterThan(RUNS)

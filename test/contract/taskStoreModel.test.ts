@@ -1,9 +1,9 @@
 import { isTerminalStatus, MemoryTaskStore, type StoredTask, type TaskStore } from '@furystack/task-runner'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { keys } from '../../src/keys/keys.js'
 import { redisTaskStore } from '../../src/redis/redisTaskStore.js'
+import { assertProperty } from '../support/assertProperty.js'
 import { connectTo } from '../support/connectTo.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { ALL, anySteps, deadLettersIn, type Side, told, toldRow, unqueuedIn } from './taskStore/storeSteps.js'
@@ -52,11 +52,13 @@ describe('the rows in memory and those in Redis', () => {
   it('go through the same transitions, whatever three workers do to them', async () => {
     const client = await connectClient()
     await using connection = connectTo(client)
-    await fc.assert(
-      fc.asyncProperty(anySteps, async (steps) => {
+    await assertProperty(
+      [anySteps],
+      async ([steps], doing) => {
         const memory = sideOf(new MemoryTaskStore())
         const redis = sideOf(redisTaskStore({ connection, keys: keys(uniquePrefix('model')) }))
         for (const step of steps) {
+          doing(step)
           const [inMemory, inRedis] = [await step.run(memory), await step.run(redis)]
           expect(inRedis).toEqual(inMemory)
           const rows = await rowsOf(memory)
@@ -64,6 +66,7 @@ describe('the rows in memory and those in Redis', () => {
           // Those whose rows have gone may come again, as those that were sent again may fail again.
           for (const id of memory.discarded) if (rows.get(id)?.task.status !== 'failed') memory.discarded.delete(id)
         }
+        doing('what can be seen')
         const [inMemory, inRedis] = [await rowsOf(memory), await rowsOf(redis)]
         for (const id of ALL) expect(toldRow(inRedis.get(id))).toEqual(toldRow(inMemory.get(id)))
         expect(await unqueuedIn(redis)).toEqual(await unqueuedIn(memory))
@@ -83,7 +86,7 @@ describe('the rows in memory and those in Redis', () => {
           const sorted = (list: typeof a) => list.sort((x, y) => x.key.localeCompare(y.key))
           expect(told(sorted(b))).toEqual(told(sorted(a)))
         }
-      }),
+      },
       { numRuns: RUNS },
     )
   }, 60_000)

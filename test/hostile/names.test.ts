@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { settled, type Stack, startStacks } from '../support/stacks.js'
 import { startService } from '../support/service.js'
 import { deferred } from '../support/deferred.js'
+import { assertProperty } from '../support/assertProperty.js'
 import { ILL_FORMED, names, WELL_FORMED } from './texts.js'
 
 const lanes = fc.uniqueArray(
@@ -23,8 +24,9 @@ const lanes = fc.uniqueArray(
 describe('types, versions and tags', () => {
   it('never bring a task to the handler of another, whatever they are called', async () => {
     const stacks = await startStacks()
-    await fc.assert(
-      fc.asyncProperty(lanes, async (all) => {
+    await assertProperty(
+      [lanes],
+      async ([all]) => {
         const kinds = new Map(all.map((lane) => [JSON.stringify([lane.type, lane.version]), lane]))
         const handlers = [...kinds.values()].map(({ type, version }) =>
           defineTaskHandler({ type, version, handler: () => ({ type, version }) }),
@@ -47,7 +49,7 @@ describe('types, versions and tags', () => {
             })),
           )
         }
-      }),
+      },
       { numRuns: 12 },
     )
     for (const { troubles } of stacks) expect(troubles).toEqual([])
@@ -62,8 +64,9 @@ describe('idempotency keys and submitters', () => {
 
   it('find their own task, and never another', async () => {
     const stacks = await startStacks()
-    await fc.assert(
-      fc.asyncProperty(submissions, fc.uuid(), async (all, run) => {
+    await assertProperty(
+      [submissions, fc.uuid()],
+      async ([all, run]) => {
         for (const { runner } of stacks) {
           const submit = ({ submittedBy, ...one }: (typeof all)[number]) =>
             runner.submit({
@@ -82,7 +85,7 @@ describe('idempotency keys and submitters', () => {
             all.map((one) => [one.type, `${one.idempotencyKey}${run}`, one.submittedBy]),
           )
         }
-      }),
+      },
       { numRuns: 12 },
     )
   })
@@ -193,8 +196,9 @@ describe('reasons of a cancel', () => {
   it('arrive as they were given, up to their limit', async () => {
     const stacks = await startStacks()
     const reasons = fc.oneof(names, fc.constant('x'.repeat(4_096)))
-    await fc.assert(
-      fc.asyncProperty(reasons, async (reason) => {
+    await assertProperty(
+      [reasons],
+      async ([reason]) => {
         for (const { runner } of stacks) {
           const { id } = await runner.submit({ type: 'idle', handlerVersion: 1, payload: 1 })
           await runner.cancel(id, reason)
@@ -202,7 +206,7 @@ describe('reasons of a cancel', () => {
           expect(task?.events.at(-1)).toMatchObject({ kind: 'cancellation-requested', reason })
           await expect(runner.waitFor(id)).rejects.toMatchObject({ name: 'TaskCancelledError', reason })
         }
-      }),
+      },
       { numRuns: 20 },
     )
   })

@@ -4,6 +4,7 @@ import { defineTaskHandler, type TaskContext } from '@furystack/task-runner'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
+import { assertProperty } from '../support/assertProperty.js'
 import { settled, startStacks } from '../support/stacks.js'
 import { until } from '../support/until.js'
 
@@ -72,8 +73,9 @@ describe('payloads and results', () => {
     const produce = defineTaskHandler({ type: 'produce', version: 1, handler: (ctx) => results.get(ctx.payload) })
     for (const { work } of stacks) work([echo, produce])
     let kept = 0
-    await fc.assert(
-      fc.asyncProperty(values, fc.uuid(), async (value, key) => {
+    await assertProperty(
+      [values, fc.uuid()],
+      async ([value, key]) => {
         results.set(key, value)
         const outcomes = await Promise.all(
           stacks.map(async ({ runner }) => {
@@ -101,7 +103,7 @@ describe('payloads and results', () => {
             expectSame(seen.at(-1), read)
           }
         }
-      }),
+      },
       { numRuns: 60 },
     )
     expect(kept).toBeGreaterThan(30)
@@ -134,15 +136,16 @@ describe('payloads and results', () => {
       fc.jsonValue(),
       fc.constant(undefined),
     )
-    await fc.assert(
-      fc.asyncProperty(payloads, payloads, async (first, second) => {
+    await assertProperty(
+      [payloads, payloads],
+      async ([first, second]) => {
         for (const { runner } of stacks) {
           const draft = await runner.draft({ type: 'draft', handlerVersion: 1, payload: first })
           expectSame((await runner.get(draft.id))?.payload, asRead(first))
           expectSame((await runner.start(draft.id, { payload: second })).payload, asRead(second))
           expectSame((await runner.get(draft.id))?.payload, asRead(second))
         }
-      }),
+      },
       { numRuns: 40 },
     )
   })
@@ -256,7 +259,7 @@ describe('numbers at their limits', () => {
           const task = await runner.get(id)
           return task?.notBefore !== undefined && task
         }
-        const task = await until(parked, { timeoutMs: 5_000, description: 'the task to be parked' })
+        const task = await until(parked, { description: 'the task to be parked' })
         expect(task.status).toBe('pending')
         await runner.cancel(id)
         expect((await runner.get(id))?.status).toBe('cancelled')

@@ -8,6 +8,7 @@ import {
   ReplayWindowExceededError,
   UnsupportedCapabilityError,
 } from '../src/index.js'
+import { assertProperty } from '../../../test/support/assertProperty.js'
 import { collect } from './support/collect.js'
 import { telemetryLog } from './support/telemetryLog.js'
 
@@ -89,21 +90,17 @@ describe('replay', () => {
   })
 
   it('yields exactly the missing messages or fails, for every window and every token', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 8 }),
-        fc.integer({ min: 0, max: 25 }),
-        fc.integer({ min: 0, max: 27 }),
-        async (window, count, from) => {
-          using bus = await busWith(count, window)
-          const missing = Array.from({ length: Math.max(count - from, 0) }, (_, index) => from + 1 + index)
-          const complete = from <= count && missing.length <= window
+    await assertProperty(
+      [fc.integer({ min: 1, max: 8 }), fc.integer({ min: 0, max: 25 }), fc.integer({ min: 0, max: 27 })],
+      async ([window, count, from]) => {
+        using bus = await busWith(count, window)
+        const missing = Array.from({ length: Math.max(count - from, 0) }, (_, index) => from + 1 + index)
+        const complete = from <= count && missing.length <= window
 
-          if (complete) expect(await replayed(bus, String(from))).toEqual(missing)
-          else expect(() => bus.replay('t', String(from))).toThrow(ReplayWindowExceededError)
-          expect(bus.oldestSeq('t')).toBe(count === 0 ? undefined : String(Math.max(1, count - window + 1)))
-        },
-      ),
+        if (complete) expect(await replayed(bus, String(from))).toEqual(missing)
+        else expect(() => bus.replay('t', String(from))).toThrow(ReplayWindowExceededError)
+        expect(bus.oldestSeq('t')).toBe(count === 0 ? undefined : String(Math.max(1, count - window + 1)))
+      },
     )
   })
 

@@ -1,6 +1,8 @@
 import { type AttemptOutcome, DEFAULT_RETENTION_POLICY, type StoredTask, type TaskStore } from '@furystack/task-runner'
 import fc from 'fast-check'
 
+import { type NamedStep, namedStep } from '../../support/namedStep.js'
+
 /** A lease of this length ends within no test, and one of no length has ended when it begins. */
 const AGES_MS = 3_600_000
 
@@ -13,17 +15,10 @@ export interface Side {
   readonly discarded: Set<string>
 }
 
-/** Does something to one side, and tells what has to be the same for every store. */
-export interface StoreStep {
-  readonly run: (side: Side) => Promise<unknown>
-  readonly [fc.toStringMethod]: () => string
-}
+/** Tells what has to be the same for every store. */
+export type StoreStep = NamedStep<Side>
 
-/** A step by its name, which counterexamples are told by. */
-const step = (name: string, args: unknown, run: StoreStep['run']): StoreStep => ({
-  run,
-  [fc.toStringMethod]: () => `${name} ${JSON.stringify(args)}`,
-})
+const step = namedStep<Side>
 
 export const TASKS = ['t0', 't1', 't2'] as const
 export const CHILDREN = ['c0', 'c1', 'c2', 'c3'] as const
