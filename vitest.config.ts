@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     globalSetup: ['test/support/globalSetup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // For a busy machine; what hangs is told of by `until` and `assertProperty` before.
+    testTimeout: 40_000,
+    hookTimeout: 60_000,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'packages/*/src/**/*.ts'],

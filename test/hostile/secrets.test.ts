@@ -46,7 +46,7 @@ describe('the password of the client', () => {
     // A password that is no longer the right one, then a server that is gone.
     await client.sendCommand(['CONFIG', 'SET', 'requirepass', 'another'])
     await client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'])
-    await until(() => countOf('connectionLost') > 0, { timeoutMs: 10_000, description: 'the loss of a connection' })
+    await until(() => countOf('connectionLost') > 0, { description: 'the loss of a connection' })
     await submit()
     await server.kill('SIGKILL')
     await submit()

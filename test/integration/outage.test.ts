@@ -19,7 +19,7 @@ const resultOf = async (get: () => Promise<{ status: string; result?: unknown } 
     const task = await get()
     return task?.status === 'succeeded' && { result: task.result }
   }
-  return (await until(ended, { timeoutMs: 15_000, description: 'a result' })).result
+  return (await until(ended, { description: 'a result' })).result
 }
 
 describe('a Redis that goes away and comes back', () => {
@@ -38,7 +38,7 @@ describe('a Redis that goes away and comes back', () => {
       .submit({ type: 'double', payload: 2, handlerVersion: 1 })
       .catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(LaneError)
-    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
     const second: unknown = await runner.get(before.id).catch((reason: unknown) => reason)
     expect(second).toBeInstanceOf(RedisUnavailableError)
     expect(second).toMatchObject({ code: 'redis-unavailable', effect: 'excluded' })
@@ -46,7 +46,7 @@ describe('a Redis that goes away and comes back', () => {
     await server.restart()
     const after = await until(
       () => runner.submit({ type: 'double', payload: 3, handlerVersion: 1 }).catch(() => undefined),
-      { timeoutMs: 15_000, description: 'a submit to be taken' },
+      { description: 'a submit to be taken' },
     )
     expect(await resultOf(() => runner.get(after.id))).toBe(6)
     expect(seen).toContain('connectionLost')
@@ -94,7 +94,7 @@ describe('a worker in the midst of its work', () => {
     expect(await resultOf(() => runner.get(id))).toBe('done')
     const after = await until(
       () => runner.submit({ type: 'double', payload: 2, handlerVersion: 1 }).catch(() => undefined),
-      { timeoutMs: 15_000, description: 'a submit to be taken' },
+      { description: 'a submit to be taken' },
     )
     expect(await resultOf(() => runner.get(after.id))).toBe(4)
     expect(starts).toBe(1)
@@ -145,7 +145,7 @@ describe('a server that becomes a replica and a primary again', () => {
     await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
     const after = await until(
       () => runner.submit({ type: 'double', payload: 3, handlerVersion: 1 }).catch(() => undefined),
-      { timeoutMs: 15_000, description: 'a submit to be taken' },
+      { description: 'a submit to be taken' },
     )
     expect(await resultOf(() => runner.get(after.id))).toBe(6)
   })
@@ -167,7 +167,6 @@ describe('a connection that stands still', () => {
 
     proxy.resume()
     await until(() => runner.submit({ type: 'double', payload: 3, handlerVersion: 1 }).catch(() => undefined), {
-      timeoutMs: 10_000,
       description: 'a submit to be taken',
     })
   })
@@ -188,7 +187,6 @@ describe('a connection that stands still', () => {
     proxy.stall()
     const second = await submitter.runner.submit({ type: 'double', payload: 2, handlerVersion: 1 })
     await until(() => lost.some((name) => name.startsWith('reader')), {
-      timeoutMs: 10_000,
       description: 'the watchdog',
     })
     proxy.resume()
@@ -206,7 +204,7 @@ describe('a connection that stands still', () => {
     )
     for (let cuts = 0; cuts < 5; cuts++) {
       proxy.cut()
-      await until(() => proxy.connections > 0, { timeoutMs: 5_000, description: 'the next connection' })
+      await until(() => proxy.connections > 0, { description: 'the next connection' })
     }
     for (const [n, { id }] of tasks.entries()) expect(await resultOf(() => submitter.runner.get(id))).toBe(n * 2)
   })
@@ -220,6 +218,6 @@ describe('shutting down while Redis is away', () => {
     await server.kill('SIGKILL')
     const startedAt = performance.now()
     await dispose()
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 })

@@ -35,7 +35,7 @@ it('G10 runs a task that kills its process maxDeliveries times, and the others a
       const row = await runner.get(poison.id)
       return row?.status === 'failed' && row
     },
-    { timeoutMs: 10_000, description: 'the poison to have failed' },
+    { description: 'the poison to have failed' },
   )
   const error = { name: 'MaxDeliveriesExceededError', message: new MaxDeliveriesExceededError(poison.id, 2).message }
   expect(task).toMatchObject({ error, attempts: [{ status: 'timed-out' }, { status: 'timed-out' }] })

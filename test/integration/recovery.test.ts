@@ -83,7 +83,7 @@ describe('a claim whose attempt has begun', () => {
         const reply = await ask(port.promote({ promoterId: 'w', roleMs: 1_000, limit: 10 }))
         return reply?.moved === 1
       },
-      { timeoutMs: 5_000, description: 'the lease to be over' },
+      { description: 'the lease to be over' },
     )
     expect(promoted).toBe(true)
     expect((await read(port, 'w-slot-1', 300))?.claims[0]).toMatchObject({ taskId: 'a', begun: { kind: 'begun' } })
@@ -101,7 +101,7 @@ describe('a claim whose attempt has begun', () => {
         await ask(port.promote({ promoterId: 'w', roleMs: 1_000, limit: 10 }))
         return (await read(port, 'w-slot-1', 300))?.claims.length === 1
       },
-      { timeoutMs: 5_000, description: 'the task to be claimed again' },
+      { description: 'the task to be claimed again' },
     )
   })
 })
@@ -133,7 +133,7 @@ describe('what cannot be read', () => {
         await ask(port.promote({ promoterId: 'w', roleMs: 1_000, limit: 10 }))
         return (await client.xLen(`${prefix}tasks:queue:mail:v1`)) === 1
       },
-      { timeoutMs: 5_000, description: 'the other task to be promoted' },
+      { description: 'the other task to be promoted' },
     )
     expect(await client.zCard(`${prefix}tasks:scheduler`)).toBe(1)
   })
@@ -182,7 +182,6 @@ describe('connections', () => {
       await connection[Symbol.asyncDispose]()
     }
     await until(async () => (await connected(client, 'dropped')) === 0, {
-      timeoutMs: 5_000,
       description: 'all of them to be gone',
     })
   })
@@ -198,7 +197,6 @@ describe('connections', () => {
     )
     expect(() => injector.get(TaskRunner)).toThrow(/heartbeatIntervalMs/)
     await until(async () => (await connected(client, 'stillborn')) === 0, {
-      timeoutMs: 5_000,
       description: 'none to be left',
     })
   })
@@ -237,7 +235,7 @@ describe('a worker that stops while Redis is away', () => {
       }),
     ])
     await runner.submit({ type: 'mail', payload: 1, handlerVersion: 1 })
-    await until(() => started, { timeoutMs: 5_000, description: 'the task to run' })
+    await until(() => started, { description: 'the task to run' })
     await server.stop()
     const startedAt = performance.now()
     await dispose()

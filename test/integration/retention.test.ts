@@ -81,7 +81,7 @@ it.each([
         const rows = await Promise.all(tasks.map(({ id }) => runner.get(id)))
         return rows.every((row) => row === undefined || isTerminalStatus(row.status))
       },
-      { timeoutMs: 15_000, description: 'all to be over' },
+      { description: 'all to be over' },
     )
 
     const left = async (): Promise<string[]> => {
@@ -97,7 +97,7 @@ it.each([
     }
     // Told by name, should some stay.
     const last: { keys?: string[] } = {}
-    await until(async () => (last.keys = await left()).length === 0, { timeoutMs: 10_000 }).catch(() => undefined)
+    await until(async () => (last.keys = await left()).length === 0).catch(() => undefined)
     expect(last.keys).toEqual([])
     for (const type of TYPES) expect(await client.xLen(`${prefix}tasks:queue:${type}:v1`)).toBe(0)
     expect(service.troubles).toEqual([])

@@ -120,7 +120,7 @@ describe('delayed tasks', () => {
         return runner.submit({ type: 'timed', payload: due, handlerVersion: 1, notBefore: new Date(due) })
       }),
     )
-    await until(() => started === 200, { timeoutMs: 15_000, description: 'all to start' })
+    await until(() => started === 200, { description: 'all to start' })
     for (const { id, payload } of tasks) expect(claimedAt.get(id)).toBeGreaterThanOrEqual(payload as number)
   })
 

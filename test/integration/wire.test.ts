@@ -58,13 +58,13 @@ it('gives tagged tasks a lane of their own, which only workers with all of the t
   const plain = work([render])
   await runner.submit({ type: 'render', payload: 'tagged', handlerVersion: 1, tags: ['gpu', 'eu,west'] })
   await runner.submit({ type: 'render', payload: 'plain', handlerVersion: 1 })
-  await until(() => ran.length === 1, { timeoutMs: 5_000, description: 'the plain task' })
+  await until(() => ran.length === 1, { description: 'the plain task' })
   expect(ran).toEqual(['plain'])
   expect(await client.xLen(`${prefix}tasks:queue:render:v1:tags=eu%2Cwest,gpu`)).toBe(1)
   await plain.drain()
 
   work([render], { tags: ['gpu', 'eu,west', 'big'] })
-  await until(() => ran.length === 2, { timeoutMs: 5_000, description: 'the tagged task' })
+  await until(() => ran.length === 2, { description: 'the tagged task' })
   expect(ran).toEqual(['plain', 'tagged'])
 })
 
@@ -152,7 +152,6 @@ it('keeps a fleet cap over several services, frees places on every end, and does
   await until(() => ended === 60, { timeoutMs: 20_000, description: 'all capped tasks' })
   expect(mostOpen).toBe(3)
   await until(async () => (await first.client.zCard(`${first.prefix}tasks:cap:capped`)) === 0, {
-    timeoutMs: 5_000,
     description: 'all places to be free',
   })
 })
@@ -183,7 +182,6 @@ it('sets entries aside that it cannot read, and goes on', async () => {
     ]),
   )
   await until(async () => (await client.xLen(stream)) === 0, {
-    timeoutMs: 5_000,
     description: 'the stream to be empty',
   })
 })
@@ -213,7 +211,6 @@ it('starts delayed tasks in time although the worker that promoted so far is bus
   })
   busy.work([hold], { concurrency: 1 })
   await until(async () => (await busy.client.exists(`${busy.prefix}tasks:promoter`)) === 1, {
-    timeoutMs: 5_000,
     description: 'the first worker to promote',
   })
   await busy.runner.submit({ type: 'hold', payload: 0, handlerVersion: 1 })
@@ -222,7 +219,7 @@ it('starts delayed tasks in time although the worker that promoted so far is bus
   await idle.runner.submit({ type: 'delayed', payload: 0, handlerVersion: 1, notBefore: new Date(Date.now() + 500) })
   await done.promise
   release.resolve(undefined)
-}, 15_000)
+})
 
 it('clears entries of cancelled tasks away, however many, and runs what is behind them', async () => {
   const { runner, client, prefix, work } = await startService()
@@ -247,7 +244,6 @@ it('clears entries of cancelled tasks away, however many, and runs what is behin
   await done.promise
   expect(ran).toEqual(['the last'])
   await until(async () => (await client.xLen(`${prefix}tasks:queue:mail:v1`)) === 0, {
-    timeoutMs: 5_000,
     description: 'the stream to be empty',
   })
 })

@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 
 /** How long to wait for what. */
 export interface UntilOptions {
+  /** A busy machine may take long; what hangs is told of before the test is over. @default 15_000 */
   readonly timeoutMs?: number
   readonly intervalMs?: number
   /** Ends the sentence "Timed out waiting until …". */
@@ -15,7 +16,7 @@ export interface UntilOptions {
  */
 export const until = async <T>(
   predicate: () => T | Promise<T>,
-  { timeoutMs = 5_000, intervalMs = 20, description = predicate.toString() }: UntilOptions = {},
+  { timeoutMs = 15_000, intervalMs = 20, description = predicate.toString() }: UntilOptions = {},
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> => {
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), timeoutMs)

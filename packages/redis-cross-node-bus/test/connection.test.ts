@@ -231,7 +231,7 @@ describe('the end of a bus', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     const said: unknown[] = []
     child.on('message', (message) => said.push(message))
-    await until(() => said.includes('started'), { timeoutMs: 15_000 })
+    await until(() => said.includes('started'))
     const exited = once(child, 'exit')
     return {
       said,

@@ -77,7 +77,7 @@ export const startListening = (bus: RedisCrossNodeBus, topic: string): Ear => {
     payloads,
     seqs,
     heard: async (payload) => {
-      await until(() => payloads.includes(payload), { timeoutMs: 10_000, description: `${String(payload)} was heard` })
+      await until(() => payloads.includes(payload), { description: `${String(payload)} was heard` })
     },
     [Symbol.dispose]: () => handle[Symbol.dispose](),
   }
