@@ -5,16 +5,19 @@ import { RedisRefusedError } from '../errors/redisRefusedError.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import { createTasks } from '../scripts/createTasks.js'
+import { pagesOf } from '../scripts/pagesOf.js'
+import { payloadBytesOf } from '../scripts/payloadBytesOf.js'
 
 /**
- * Tasks in one call. More of them in a turn become several calls: then Redis works on one while this process makes tasks for
- * the next. With 100 in flight this is faster by half than one call for all; with half as many in a call it is no faster.
+ * What one call takes, or a single task. More of them in a turn become several calls: then Redis works on one while this
+ * process makes tasks for the next. With 100 in flight 32 a call are faster by half than one call for all; 16 are no faster.
  */
-const MAX_TASKS = 32
+const PAGE = { items: 32, bytes: 1_048_576, bytesOf: ({ input }: Asked): number => payloadBytesOf(input) }
 
 /**
  * Puts the tasks that are submitted in one turn of the event loop into one call of a script, because a call costs as much
- * as the task. To whoever submits, each is a submission of its own: what is refused for one is tried again for the others.
+ * as the task: up to 32 of them, and 1 MiB of payloads. To whoever submits, each is a submission of its own: what is refused
+ * for one is tried again for the others.
  *
  * @example
  * const submissions = new Submissions(connection, keys('svc/'), 'runner')
@@ -43,7 +46,7 @@ export class Submissions {
   private readonly send = (): void => {
     const { waiting } = this
     this.waiting = []
-    for (let from = 0; from < waiting.length; from += MAX_TASKS) this.call(waiting.slice(from, from + MAX_TASKS))
+    for (const page of pagesOf(waiting, PAGE)) this.call(page)
   }
 
   private call(asked: readonly Asked[]): void {

@@ -1,4 +1,4 @@
-import type { FinishResult } from '@furystack/task-runner'
+import type { FinishAttempt, FinishResult } from '@furystack/task-runner'
 
 import type { Claim } from '../claim/claim.js'
 import type { Connection } from '../connection/connection.js'
@@ -6,13 +6,21 @@ import type { Keys } from '../keys/keys.js'
 import type { ReadReply, SettleReply } from '../port/lanePort.js'
 import type { ClaimRequest, ClaimSetting } from '../scripts/claimWire.js'
 import { finishAndRead, type FinishedClaim } from '../scripts/finishAndRead.js'
+import { pagesOf } from '../scripts/pagesOf.js'
 
-/** What one call of the script may keep the server busy with: about a millisecond. */
-const MAX_FINISHED = 100
+/** What one call of the script may keep the server busy with: about a millisecond, or a single attempt. */
+const MAX_SETTLED = 100
+const PAGE = {
+  items: 100,
+  bytes: 1_048_576,
+  bytesOf: ({ step: { input } }: Asked<FinishedClaim, FinishResult>): number => resultBytesOf(input),
+}
 
 /**
  * Puts what the workers of a process have to say to Redis in one turn of the event loop into one call of a script: the
  * attempts that have ended, or the entries alone where rows lie elsewhere, and the read for the slots that these have left free.
+ *
+ * A call takes up to 100 attempts, and 1 MiB of results.
  *
  *     turn         a ends, b ends, read asked for      c ends
  *     script       ----------(a, b, read)              (c)
@@ -83,13 +91,15 @@ export class Turns {
     this.settling = []
     this.reading = []
     this.isScheduled = false
-    while (finishing.length > MAX_FINISHED) this.call(finishing.splice(0, MAX_FINISHED))
-    while (settling.length > MAX_FINISHED) this.call([], undefined, settling.splice(0, MAX_FINISHED))
+    const pages = pagesOf(finishing, PAGE)
+    const last = pages.pop() ?? []
+    for (const page of pages) this.call(page)
+    while (settling.length > MAX_SETTLED) this.call([], undefined, settling.splice(0, MAX_SETTLED))
     const first = reading.shift()
-    if (first && this.isReadFirst(finishing, settling)) {
+    if (first && this.isReadFirst(last, settling)) {
       this.call([], first)
-      setImmediate(() => this.call(finishing, undefined, settling))
-    } else this.call(finishing, first, settling)
+      setImmediate(() => this.call(last, undefined, settling))
+    } else this.call(last, first, settling)
     // A write of its own: then Redis works on it while this process works on what the first one brings.
     for (const read of reading) setImmediate(() => this.call([], read))
   }
@@ -141,6 +151,10 @@ interface Asked<Step, Reply = never> {
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: unknown) => void
 }
+
+/** What an error takes is bounded. */
+const resultBytesOf = ({ outcome }: FinishAttempt): number =>
+  outcome.kind === 'succeeded' && outcome.resultJson !== undefined ? Buffer.byteLength(outcome.resultJson) : 0
 
 const stepOf = <Step>({ step }: Asked<Step, never>): Step => step
 

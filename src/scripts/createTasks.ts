@@ -10,13 +10,16 @@ import { addChildLua } from './addChildLua.js'
 import { blobsLua, blobsOfLua } from './blobsLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
+import { pagesOf } from './pagesOf.js'
 import { parkedMember } from './parkedMember.js'
+import { payloadBytesOf } from './payloadBytesOf.js'
 import { defineScript, runScript } from './runScript.js'
 
-/** What one call of the script may keep the server busy with. */
-const MAX_TASKS = 500
-/** UTF-16 units of payloads in one call: servers end a connection whose command is too large. */
-const MAX_UNITS = 16_777_216
+/**
+ * The largest list that is created all or nothing, by tasks and by bytes of their payloads: what one call of the script may
+ * keep the server busy with.
+ */
+const PAGE = { items: 500, bytes: 16 * 1_048_576, bytesOf: payloadBytesOf }
 
 /**
  * Creates rows, and in the same step takes their idempotency keys and puts the tasks into their lanes or the schedule,
@@ -125,8 +128,8 @@ return replies
 )
 
 /**
- * The typed caller of the script above; answers in the order of the tasks. At most 500 tasks a call of the script, fewer
- * if their payloads are large, and each call all or nothing. After a refusal nothing more is tried, and all that is left
+ * The typed caller of the script above; answers in the order of the tasks. At most 500 tasks and 16 MiB of payloads a call of
+ * the script (or a single task), and each call all or nothing. After a refusal nothing more is tried, and all that is left
  * is answered with it.
  *
  * @param withEntries whether the tasks are to be queued; without, they are marked as not yet enqueued
@@ -149,7 +152,7 @@ export const createTasks = async (
   }
   const results: CreateResult[] = []
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
-  for (const page of pagesOf(inputs)) {
+  for (const page of pagesOf(inputs, PAGE)) {
     const { scriptKeys, args } = wireOf(keys, page)
     const reply = await runScript(connection, script, scriptKeys, [group, withEntries ? '1' : '', ...args])
     const refusal = refusalIn(reply)
@@ -165,22 +168,6 @@ export const createTasks = async (
     }
   }
   return results
-}
-
-function* pagesOf(inputs: readonly CreateTask[]): Generator<CreateTask[]> {
-  let page: CreateTask[] = []
-  let units = 0
-  for (const input of inputs) {
-    const more = input.payloadJson?.length ?? 0
-    if (page.length === MAX_TASKS || (page.length > 0 && units + more > MAX_UNITS)) {
-      yield page
-      page = []
-      units = 0
-    }
-    page.push(input)
-    units += more
-  }
-  if (page.length > 0) yield page
 }
 
 type WireResult =

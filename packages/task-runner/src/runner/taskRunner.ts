@@ -42,8 +42,8 @@ export interface TaskRunner extends Disposable {
   /**
    * Submits many tasks, and resolves with them in their order. All of them are checked before anything is written: if one
    * is refused, none is submitted. After that each task stands for itself, unless the queue takes many in one step (the
-   * one over Redis does, 500 at a time): when it rejects later on, others may have been submitted. A key may come twice
-   * in a list, with one payload, and is one task.
+   * one over Redis does, 500 or 16 MiB of payloads at a time): when it rejects later on, others may have been submitted.
+   * A key may come twice in a list, with one payload, and is one task.
    */
   submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]>
 
