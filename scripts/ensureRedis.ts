@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { findOnPath } from './redis/findOnPath.js'
-import { installFromApt } from './redis/installFromApt.js'
+import { canInstallFromApt, installFromApt } from './redis/installFromApt.js'
 import type { RedisLookups } from './redis/RedisLookups.js'
 import type { RedisSource } from './redis/RedisSource.js'
 import { startCompose } from './redis/startCompose.js'
@@ -9,8 +9,8 @@ const BINARIES = ['redis-server', 'valkey-server']
 
 const machine: RedisLookups = {
   findOnPath,
-  canInstall: () => process.getuid?.() === 0 && findOnPath('apt-get') !== undefined,
-  install: installFromApt,
+  canInstall: canInstallFromApt,
+  install: () => installFromApt('redis-server'),
   compose: startCompose,
   say: (line) => console.error(line),
 }

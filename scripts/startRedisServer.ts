@@ -24,6 +24,8 @@ export interface RedisServerOptions {
   readonly persistent?: boolean
   /** A certain port; by default a free one. */
   readonly port?: number
+  /** What runs the server: a command and its arguments, such as `['/usr/bin/valgrind', '--tool=callgrind']`. */
+  readonly runBy?: readonly string[]
 }
 
 /** A Redis server of one's own; it is gone, with its data, after `stop()` or with the process that started it. */
@@ -31,6 +33,8 @@ export interface RedisServer extends AsyncDisposable {
   readonly host: string
   readonly port: number
   readonly url: string
+  /** Where it runs and writes. */
+  readonly directory: string
   /** The process that runs now, or ran last. */
   readonly pid: number
   /** Ends the server and removes its directory. */
@@ -107,9 +111,11 @@ export const startRedisServer = async (options: RedisServerOptions = {}): Promis
 
   const launch = async (port: number): Promise<ChildProcess> => {
     const persistence = options.persistent ? ['yes', '--appendfsync', 'always'] : ['no']
+    const [command = source.path, ...args] = [...(options.runBy ?? []), source.path]
     const child = spawn(
-      source.path,
+      command,
       [
+        ...args,
         ...mode,
         ...['--save', '', '--appendonly', ...persistence],
         ...(options.args ?? []),
@@ -160,6 +166,7 @@ export const startRedisServer = async (options: RedisServerOptions = {}): Promis
     host: HOST,
     port,
     url: `redis://${HOST}:${port}`,
+    directory,
     get pid() {
       return child.pid ?? -1
     },

@@ -1,3 +1,4 @@
+import { findOnPath } from './findOnPath.js'
 import { runCommand } from './runCommand.js'
 import { withoutServiceStart } from './withoutServiceStart.js'
 
@@ -6,12 +7,15 @@ const APT_OPTIONS = ['-q', '-y', '-o', 'DPkg::Lock::Timeout=300']
 const APT_ENVIRONMENT = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_SUSPEND: '1' }
 const TIMEOUT_MS = 10 * 60_000
 
-/** Installs `redis-server` from the distribution's packages, without starting the service it brings. */
-export const installFromApt = async (): Promise<void> => {
+/** Whether packages can be installed here: root, and a machine with `apt-get`. */
+export const canInstallFromApt = (): boolean => process.getuid?.() === 0 && findOnPath('apt-get') !== undefined
+
+/** Installs one of the distribution's packages, without starting a service that it brings. */
+export const installFromApt = async (name: string): Promise<void> => {
   // Not fatal: one of several package sources may be away, and the lists at hand may do.
   await runCommand('apt-get', [...APT_OPTIONS, 'update'], { timeoutMs: TIMEOUT_MS, env: APT_ENVIRONMENT })
   const { code, output } = await withoutServiceStart(() =>
-    runCommand('apt-get', [...APT_OPTIONS, 'install', '--no-install-recommends', 'redis-server'], {
+    runCommand('apt-get', [...APT_OPTIONS, 'install', '--no-install-recommends', name], {
       timeoutMs: TIMEOUT_MS,
       env: APT_ENVIRONMENT,
     }),
