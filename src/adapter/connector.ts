@@ -16,11 +16,14 @@ export type Connect = (name: string, isBlocking: boolean) => Connection
  * A server that is none to be used is told by every command. A process that only works sends none of its own, so it is
  * told by a warning of the process, too.
  *
+ * @param onUsable called when the server can be used again after trouble: a connection is back, or a command was answered
+ * after one that was not
+ *
  * @example
  * const connect = connector(resolveQueueOptions({ client, serviceName: 'svc-a' }), report)
  * const commands = connect('commands', false)
  */
-export const connector = (options: ResolvedQueueOptions, report: Report): Connect => {
+export const connector = (options: ResolvedQueueOptions, report: Report, onUsable?: () => void): Connect => {
   const { client, commandDeadlineMs: deadlineMs, scheduler, serviceName, topicPrefix } = options
   const server = locateServer(client, keys(topicPrefix).root)
   const fits = serverCheck(client.kind)
@@ -43,6 +46,8 @@ export const connector = (options: ResolvedQueueOptions, report: Report): Connec
       isBlocking,
       ...(scheduler && { scheduler }),
       onNotice: (notice) => {
+        if (notice.kind === 'ready' || notice.kind === 'answered') onUsable?.()
+        if (notice.kind === 'answered') return
         if (notice.kind === 'ready') {
           report({ kind: 'recovered', connection: name })
           return

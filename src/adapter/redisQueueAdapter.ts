@@ -73,7 +73,10 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
     events$.next(event)
   }
 
-  const connect = connector(resolved, report)
+  const usable$ = new Subject<void>()
+  const connect = connector(resolved, report, () => {
+    usable$.next()
+  })
   const commands = connect('commands', false)
   const store = redisTaskStore({ connection: commands, keys })
   const workers = new Set<AsyncDisposable>()
@@ -126,7 +129,14 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
       alive('subscribe')
       checkQueueInput.subscribe(subscription)
       const reader = connect(`reader of ${subscription.workerId}`, true)
-      const worker = subscribeWorker({ subscription, port: portWith(reader), reader, options: resolved, report })
+      const worker = subscribeWorker({
+        subscription,
+        port: portWith(reader),
+        reader,
+        options: resolved,
+        usable$,
+        report,
+      })
       workers.add(worker)
       worker.ended.then(
         () => workers.delete(worker),

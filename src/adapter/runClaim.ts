@@ -1,10 +1,21 @@
 import type { ClaimedTask, ClaimOutcome } from '@furystack/task-runner'
-import { asyncScheduler, catchError, EMPTY, Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs'
+import {
+  asyncScheduler,
+  catchError,
+  EMPTY,
+  endWith,
+  Observable,
+  retry,
+  type SchedulerLike,
+  tap,
+  throwError,
+} from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, Settlement } from '../port/lanePort.js'
 import { backOffMs } from '../sources/backOffMs.js'
+import { rests } from '../sources/rests.js'
 import { ClaimReceipt } from './claimReceipt.js'
 
 /** What {@link runClaim} needs beyond the claim. */
@@ -17,6 +28,8 @@ export interface RunClaimOptions {
   /** How long a worker that stops goes on trying to settle, in milliseconds. */
   readonly deadlineMs: number
   readonly report: Report
+  /** Redis can be used again: a settlement that rests is sent again. */
+  readonly wake$?: Observable<unknown> | undefined
   readonly scheduler?: SchedulerLike
 }
 
@@ -89,16 +102,17 @@ export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable
 function settle(options: RunClaimOptions, receipt: ClaimReceipt, settlement: Settlement): Observable<unknown> {
   const { port, retryBackoffMs, report, scheduler = asyncScheduler } = options
   const { claim } = receipt
+  const { next } = rests({ restMs: retryBackoffMs, wake$: options.wake$, scheduler })
   const sentAt = scheduler.now()
   const giveUpAt = sentAt + claim.visibilityTimeoutMs
   return port.settle(claim, settlement).pipe(
     retry({
-      delay: (error: unknown, failures) => {
-        const restMs = backOffMs(retryBackoffMs, failures - 1)
+      delay: (error: unknown) => {
+        const { restMs, rest$ } = next()
         const limit = options.isStopping() ? Math.min(giveUpAt, sentAt + options.deadlineMs) : giveUpAt
         if (scheduler.now() + restMs > limit) return throwError(() => new Error('given up', { cause: error }))
         report({ kind: 'brokerError', activity: 'settle', error, restMs })
-        return timer(restMs, scheduler)
+        return rest$.pipe(endWith(0))
       },
     }),
     tap((reply) => {

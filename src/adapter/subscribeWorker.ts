@@ -27,6 +27,8 @@ export interface SubscribeWorkerOptions {
   readonly port: LanePort
   readonly reader: Connection
   readonly options: ResolvedQueueOptions
+  /** Redis can be used again after trouble. */
+  readonly usable$: Observable<unknown>
   readonly report: Report
 }
 
@@ -43,7 +45,7 @@ export interface SubscribedWorker extends Disposable, AsyncDisposable {
  * stopped.
  */
 export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker => {
-  const { subscription, port, reader, options, report } = setup
+  const { subscription, port, reader, options, usable$, report } = setup
   const { workerId, concurrency } = subscription
   const slots = Array.from({ length: concurrency }, (_, index) => `${workerId}-slot-${String(index)}`)
   const book = laneBook({
@@ -77,6 +79,7 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
     isStopping: () => isStopping || subscription.shouldDrain(),
     retryBackoffMs: options.retryBackoffMs,
     deadlineMs: options.commandDeadlineMs,
+    wake$: usable$,
     report,
     ...(options.scheduler && { scheduler: options.scheduler }),
   })
@@ -91,6 +94,7 @@ export const subscribeWorker = (setup: SubscribeWorkerOptions): SubscribedWorker
     blockMs: options.blockTimeoutMs,
     schedulerIntervalMs: options.schedulerIntervalMs,
     retryBackoffMs: options.retryBackoffMs,
+    wake$: usable$,
     shape: untilDrained,
     ...(options.scheduler && { scheduler: options.scheduler }),
   }).pipe(

@@ -5,11 +5,14 @@ import type { InvalidOptionError } from '../errors/invalidOptionError.js'
 import { LocatedConnection } from './locatedConnection.js'
 
 /**
- * What happened to a connection, told once an incident. `unfit`: the server is none that can be used; every command is
- * refused with the error from now on.
+ * What happened to a connection, told once an incident. `answered`: a command was, after others that were not, or that were
+ * refused for what passes. `unfit`: the server is none that can be used; every command is refused with the error from now on.
  */
 export type ConnectionNotice =
-  { kind: 'lost'; error: unknown } | { kind: 'ready' } | { kind: 'unfit'; error: InvalidOptionError }
+  | { kind: 'lost'; error: unknown }
+  | { kind: 'ready' }
+  | { kind: 'answered' }
+  | { kind: 'unfit'; error: InvalidOptionError }
 
 /** How a {@link Connection} behaves. Times are milliseconds. */
 export interface ConnectionOptions {

@@ -37,6 +37,8 @@ export class LocatedConnection implements Connection {
   private client: RedisClient | undefined
   private isDisposed = false
   private isDown = false
+  /** Whether the last commands that ended had no answer, or were refused for what passes. */
+  private isTroubled = false
   private unfit: InvalidOptionError | undefined
   private failures = 0
   /** How often in a row a server was left that refused commands, without any that answered. */
@@ -57,6 +59,11 @@ export class LocatedConnection implements Connection {
     this.scheduler = options.scheduler ?? asyncScheduler
     this.open()
     this.timers.add(this.watch())
+    this.timers.add(
+      options.server.onReached(() => {
+        this.hasten()
+      }),
+    )
     this.timers.add(
       options.server.onMoved(() => {
         this.follow()
@@ -81,7 +88,7 @@ export class LocatedConnection implements Connection {
     try {
       const reply = await client.sendCommand(args)
       this.lastSign = this.scheduler.now()
-      this.leaves = 0
+      if (this.isTroubled) this.noticeAnswered()
       return reply
     } catch (error) {
       const typed = this.typed(operation, error, client)
@@ -126,6 +133,11 @@ export class LocatedConnection implements Connection {
     else this.replace()
   }
 
+  /** Another connection has got through: the pause before the next attempt of this one is over. */
+  private hasten(): void {
+    if (this.isDown && this.opening && !this.opening.closed) this.open()
+  }
+
   private replaceIfCurrent(client: RedisClient): void {
     if (client !== this.client) return
     if (this.link?.template) this.options.server.doubt(this.link.template)
@@ -168,6 +180,7 @@ export class LocatedConnection implements Connection {
         if (link !== this.link || this.isDisposed) return
         this.client = client
         this.noticeReady()
+        this.options.server.reached()
       },
       (error: unknown) => {
         this.lose(link, error)
@@ -219,6 +232,12 @@ export class LocatedConnection implements Connection {
     if (!this.isDown) return
     this.isDown = false
     this.options.onNotice?.({ kind: 'ready' })
+  }
+
+  private noticeAnswered(): void {
+    this.isTroubled = false
+    this.leaves = 0
+    this.options.onNotice?.({ kind: 'answered' })
   }
 
   /** One promise for all that wait; each has its own deadline, because each came at its own time. */
@@ -287,6 +306,7 @@ export class LocatedConnection implements Connection {
 
   private typed(operation: string, error: unknown, client: RedisClient): LaneError {
     const typed = typedError(operation, error)
+    if (!(typed instanceof RedisRefusedError) || typed.isTransient) this.isTroubled = true
     // After a fail-over the socket may well still lead to the old primary, which is a replica now, or to a node that has
     // the slot no longer. The first of the commands that it refuses replaces it.
     if (typed instanceof RedisRefusedError && leadsElsewhere(typed.reply)) {

@@ -4,6 +4,7 @@ import {
   catchError,
   defer,
   EMPTY,
+  endWith,
   ignoreElements,
   merge,
   NEVER,
@@ -18,8 +19,8 @@ import {
 
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, PromoteReply } from '../port/lanePort.js'
-import { backOffMs } from '../sources/backOffMs.js'
 import { reportSetAside } from '../sources/reportSetAside.js'
+import { rests } from '../sources/rests.js'
 
 /**
  * How {@link promoteWhenDue} ticks.
@@ -36,6 +37,8 @@ export interface PromoteWhenDueOptions {
   readonly batch?: number
   /** Look now: a bell told of a new earliest entry. */
   readonly poke$?: Observable<unknown>
+  /** Redis can be used again: ends the rest after a fault, see {@link RestsOptions}. @default never */
+  readonly wake$?: Observable<unknown> | undefined
   /** Told of what was promoted, and of faults. */
   readonly report: Report
   /** Where the pauses come from. @default asyncScheduler */
@@ -64,7 +67,8 @@ export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): 
   const { scheduler = asyncScheduler, random = Math.random } = options
   return defer(() => {
     let pauseMs = 0
-    let failures = 0
+    let rest$: Observable<never> | undefined
+    const { next, forget } = rests({ restMs: intervalMs, wake$: options.wake$, scheduler, random })
     let isPoked = false
     // The role outlives two looks of its holder, and not many of the others'.
     const request = { promoterId, roleMs: 2 * intervalMs + 100, limit: batch }
@@ -79,23 +83,26 @@ export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): 
       // Whoever hears the bell is idle, and so better placed than a promoter that did not hear it.
       const asked = isPoked ? { ...request, takeOver: true } : request
       isPoked = false
+      rest$ = undefined
       pauseMs = intervalMs
       return port.promote(asked)
     }).pipe(
       tap((reply) => {
-        failures = 0
+        forget()
         pauseMs = pauseAfter(reply, batch, intervalMs, random)
         if (reply.moved > 0) report({ kind: 'promoted', count: reply.moved })
         reportSetAside(reply, report)
       }),
       catchError((error: unknown) => {
-        pauseMs = backOffMs(intervalMs, failures++, random)
-        report({ kind: 'brokerError', activity: 'promote', error, restMs: pauseMs })
+        const { restMs } = ({ rest$ } = next())
+        report({ kind: 'brokerError', activity: 'promote', error, restMs })
         return EMPTY
       }),
     )
     const pause$ = defer(() =>
-      pauseMs === 0 || isPoked ? timer(0, asapScheduler) : merge(timer(pauseMs, scheduler), heard$).pipe(take(1)),
+      isPoked || (!rest$ && pauseMs === 0)
+        ? timer(0, asapScheduler)
+        : merge(rest$?.pipe(endWith(0)) ?? timer(pauseMs, scheduler), heard$).pipe(take(1)),
     )
     return merge(heard$.pipe(ignoreElements()), step$.pipe(repeat({ delay: () => pause$ })))
   })

@@ -60,6 +60,8 @@ export interface WorkLanesOptions<Outcome> {
   readonly schedulerIntervalMs: number
   /** The first rest after a fault, in milliseconds; it doubles with each in a row. */
   readonly retryBackoffMs: number
+  /** Redis can be used again: what rests after a fault is woken, see {@link RestsOptions}. @default never */
+  readonly wake$?: Observable<unknown> | undefined
   /** Where time comes from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
   /** From 0 up to 1, for what must not happen in step. @default Math.random */
@@ -127,7 +129,8 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const source = sweepThenRead(sweep.source, untilStopped(read), () => sweep.dueInMs() > 0)
     const shape = options.shape ?? ((unshaped: ClaimSource) => unshaped)
     const shaped = untilStopped(shape(source))
-    const rest = { report, restMs: options.retryBackoffMs, stop$: stopped$, scheduler, random }
+    const { wake$, retryBackoffMs: restMs } = options
+    const rest = { report, restMs, wake$, stop$: stopped$, scheduler, random }
     const claims = restOnError(waitWhenEmpty(shaped, idle$), rest)
     const ahead = slots.length < AHEAD_FROM ? undefined : restOnError(untilStopped(shape(read)), rest)
 
@@ -135,6 +138,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
       promoterId: workerId,
       intervalMs: options.schedulerIntervalMs,
       poke$: bells$.pipe(filter((bell) => bell === 'schedule')),
+      wake$,
       report,
       scheduler,
       random,

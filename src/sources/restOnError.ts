@@ -1,19 +1,8 @@
-import {
-  asyncScheduler,
-  catchError,
-  defer,
-  ignoreElements,
-  NEVER,
-  type Observable,
-  type SchedulerLike,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs'
+import { catchError, defer, ignoreElements, NEVER, type Observable, takeUntil, tap } from 'rxjs'
 
 import type { Report } from '../events/laneEvent.js'
-import { backOffMs } from './backOffMs.js'
 import type { ClaimSource } from './claimSource.js'
+import { rests, type RestsOptions } from './rests.js'
 
 /**
  * How {@link restOnError} rests.
@@ -21,17 +10,11 @@ import type { ClaimSource } from './claimSource.js'
  * @example
  * const options: RestOnErrorOptions = { report, restMs: 250, stop$ }
  */
-export interface RestOnErrorOptions {
-  /** Told of each fault, and of how long the rest is. */
+export interface RestOnErrorOptions extends RestsOptions {
+  /** Told of each fault, and of how long the rest is if nothing wakes the source. */
   readonly report: Report
-  /** The first rest, in milliseconds; it doubles with each failure in a row. */
-  readonly restMs: number
   /** Cuts a rest short. */
   readonly stop$?: Observable<unknown>
-  /** Where the rests come from. @default asyncScheduler */
-  readonly scheduler?: SchedulerLike
-  /** From 0 up to 1, so that a fleet does not come back in step. @default Math.random */
-  readonly random?: () => number
 }
 
 /**
@@ -41,21 +24,27 @@ export interface RestOnErrorOptions {
  *     source  --a--#
  *     emits   --a--(rest)|
  *
+ *     wake    -------x        Redis can be used again
+ *     emits   --a-----|       the rest ends soon after, see {@link RestsOptions}
+ *
  * @example
  * const claims = restOnError(readNew(port, { workerId: 'w', lanes: () => lanes }), { report, restMs: 250 })
  */
 export function restOnError(source: ClaimSource, options: RestOnErrorOptions): ClaimSource {
-  const { report, restMs, stop$ = NEVER, scheduler = asyncScheduler, random } = options
-  let failures = 0
-  const forget = (): void => {
-    failures = 0
+  const { report, stop$ = NEVER } = options
+  const { next, forget } = rests(options)
+  let hasFailed = false
+  const complete = (): void => {
+    hasFailed = false
+    forget()
   }
   return (demand) =>
-    defer(() => (failures === 0 ? source(demand) : source(demand).pipe(tap({ complete: forget })))).pipe(
+    defer(() => (hasFailed ? source(demand).pipe(tap({ complete })) : source(demand))).pipe(
       catchError((error: unknown) => {
-        const rest = backOffMs(restMs, failures++, random)
-        report({ kind: 'brokerError', activity: 'claim', error, restMs: rest })
-        return timer(rest, scheduler).pipe(takeUntil(stop$), ignoreElements())
+        hasFailed = true
+        const { restMs, rest$ } = next()
+        report({ kind: 'brokerError', activity: 'claim', error, restMs })
+        return rest$.pipe(takeUntil(stop$), ignoreElements())
       }),
     )
 }

@@ -151,6 +151,31 @@ describe('a server that becomes a replica and a primary again', () => {
   })
 })
 
+describe('a worker that rests', () => {
+  it('is woken by whatever shows that the server can be used again', async () => {
+    const server = await serverOfTest()
+    // Nothing but being woken ends its rests within this test.
+    const { runner, client, work } = await startService({ url: server.url, retryBackoffMs: 60_000 })
+    const resting = deferred()
+    runner.events$.subscribe((event) => {
+      if (event.kind === 'brokerError' && event.activity === 'claim') resting.resolve()
+    })
+    work([double])
+    const before = await runner.submit({ type: 'double', payload: 1, handlerVersion: 1 })
+    expect(await resultOf(() => runner.get(before.id))).toBe(2)
+
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+    await resting.promise
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+
+    const after = await until(
+      () => runner.submit({ type: 'double', payload: 2, handlerVersion: 1 }).catch(() => undefined),
+      { timeoutMs: 15_000, description: 'a submit to be taken' },
+    )
+    expect(await resultOf(() => runner.get(after.id))).toBe(4)
+  })
+})
+
 describe('a connection that stands still', () => {
   it('replaces a half-open connection for commands, and the caller learns that the outcome is unknown', async () => {
     const server = await serverOfTest()

@@ -1,6 +1,6 @@
 import type { ClaimedTask, QueueAdapter } from '@furystack/task-runner'
 import { createClient } from 'redis'
-import { lastValueFrom, Observable, type Subscription } from 'rxjs'
+import { lastValueFrom, NEVER, Observable, type Subscription } from 'rxjs'
 
 import { receiptOf } from '../../src/adapter/claimReceipt.js'
 import { heartbeats } from '../../src/adapter/heartbeats.js'
@@ -102,7 +102,7 @@ export const virtualQueueAdapter = (lanes: VirtualLanePort, link: Link): QueueAd
       })
     },
     subscribe: (subscription) => {
-      const worker = subscribeWorker({ subscription, port, reader, options, report })
+      const worker = subscribeWorker({ subscription, port, reader, options, usable$: NEVER, report })
       workers.add(worker)
       return worker
     },

@@ -1,14 +1,14 @@
 import { hashSlot } from './hashSlot.js'
 import type { RedisClient } from './redisClient.js'
 import type { RedisCluster, RedisClusterNode } from './redisCluster.js'
-import type { ServerLocator } from './serverLocator.js'
+import type { WayToServer } from './serverLocator.js'
 import { socketOf } from './socketOf.js'
 
 /**
  * The node that has a key's slot. First as the cluster client knows it; in case of doubt the cluster is asked anew, by a
  * client like it that lives only as long as that takes, because the caller's hears of changes only by what it sends.
  */
-export const clusterSlotOwner = (cluster: RedisCluster, key: string): ServerLocator => {
+export const clusterSlotOwner = (cluster: RedisCluster, key: string): WayToServer => {
   const slot = hashSlot(key)
   let known: { readonly template: Promise<RedisClient>; current?: RedisClient } | undefined
   let last: RedisClient | undefined

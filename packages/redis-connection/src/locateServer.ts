@@ -3,7 +3,7 @@ import { clusterSlotOwner } from './clusterSlotOwner.js'
 import type { RedisClient } from './redisClient.js'
 import type { RedisClientPool } from './redisClientPool.js'
 import { sentinelPrimary } from './sentinelPrimary.js'
-import type { ServerLocator } from './serverLocator.js'
+import type { ServerLocator, WayToServer } from './serverLocator.js'
 
 /**
  * Finds the server behind any kind of client.
@@ -14,6 +14,20 @@ import type { ServerLocator } from './serverLocator.js'
  * locateServer({ kind: 'single', client }, 'svc-a/tasks:')
  */
 export const locateServer = (known: KnownClient, key: string): ServerLocator => {
+  const listeners = new Set<() => void>()
+  return {
+    ...wayTo(known, key),
+    reached: () => {
+      for (const listener of listeners) listener()
+    },
+    onReached: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+const wayTo = (known: KnownClient, key: string): WayToServer => {
   switch (known.kind) {
     case 'single':
       return singleServer(known.client)
@@ -28,9 +42,9 @@ export const locateServer = (known: KnownClient, key: string): ServerLocator => 
 
 const stays = { doubt: () => undefined, onMoved: () => () => undefined }
 
-const singleServer = (client: RedisClient): ServerLocator => ({ ...stays, template: () => Promise.resolve(client) })
+const singleServer = (client: RedisClient): WayToServer => ({ ...stays, template: () => Promise.resolve(client) })
 
-const pooledServer = (pool: RedisClientPool): ServerLocator => {
+const pooledServer = (pool: RedisClientPool): WayToServer => {
   let first: Promise<RedisClient> | undefined
   return {
     ...stays,

@@ -2,7 +2,7 @@ import { askSentinels } from './askSentinels.js'
 import type { RedisClient } from './redisClient.js'
 import type { RedisSentinel } from './redisSentinel.js'
 import { sentinelSettings, type ServerAddress } from './sentinelSettings.js'
-import type { ServerLocator } from './serverLocator.js'
+import type { WayToServer } from './serverLocator.js'
 import { socketOf } from './socketOf.js'
 
 /** How often in a row there may be no primary before the Sentinel client is made to look for it. */
@@ -21,7 +21,7 @@ interface Found {
  * as in the first second after a fail-over, and then it looks but once a second. What it has heard counts where nobody
  * else answers, and where it is the news.
  */
-export const sentinelPrimary = (sentinel: RedisSentinel): ServerLocator => {
+export const sentinelPrimary = (sentinel: RedisSentinel): WayToServer => {
   const listeners = new Set<() => void>()
   let credentials: Promise<RedisClient> | undefined
   let known: { readonly found: Promise<Found>; current?: Found } | undefined

@@ -20,4 +20,16 @@ export interface ServerLocator {
   doubt(template: RedisClient): void
   /** Tells when another server has taken over. Returns what ends that. */
   onMoved(listener: () => void): () => void
+  /** A connection to the server was made. */
+  reached(): void
+  /** Tells of that, so that those which pause between their attempts try again at once. Returns what ends it. */
+  onReached(listener: () => void): () => void
 }
+
+/**
+ * How the server behind a client is found.
+ *
+ * @example
+ * const way: WayToServer = locateServer({ kind: 'single', client }, 'svc/')
+ */
+export type WayToServer = Pick<ServerLocator, 'template' | 'doubt' | 'onMoved'>

@@ -162,6 +162,21 @@ describe('promoteWhenDue', () => {
     })
   })
 
+  it('looks again soon after it is woken from the rest after a fault', () => {
+    marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {
+      const { options } = setup()
+      const step$ = cold<PromoteReply>('#')
+      const wake$ = hot('----x')
+
+      // A rest of 750; 37 and a half after the wake.
+      expectObservable(
+        promoteWhenDue(marbleLanePort({ promote: () => step$ }), { ...options, intervalMs: 1_000, wake$ }),
+        '100ms !',
+      ).toBe('-')
+      expectSubscriptions(step$.subscriptions).toBe(['(^!)', '42ms (^!)'])
+    })
+  })
+
   it('treats a port that throws as one that errors', () => {
     marbles(({ expectObservable, flush }) => {
       const { events, options } = setup()

@@ -1,4 +1,16 @@
-import { concat, defer, map, type Observable, range, throwError } from 'rxjs'
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  interval,
+  map,
+  type Observable,
+  range,
+  repeat,
+  throwError,
+} from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
 import { type Claim, type LaneEvent, restOnError } from '../../../src/index.js'
@@ -94,6 +106,63 @@ describe('restOnError', () => {
       const source = restOnError(() => cold('--#'), { ...options, stop$ })
       expectObservable(source(slots)).toBe('-----|')
       expectSubscriptions(stop$.subscriptions).toBe('--^--!')
+    })
+  })
+
+  it.each([
+    // wake, when the rest of 100 ms that begins at 2 is over
+    ['soon after it is woken', '----x', '54ms |'],
+    ['not later for that', '- 79ms x', '102ms |'],
+    ['not sooner for what came before it', '-x', '102ms |'],
+    ['soon after it is first woken, however often it is', '----x-x-x-x', '54ms |'],
+    ['after its time if nobody will wake it', '----|', '102ms |'],
+  ])('ends a rest %s', (_, wake, expected) => {
+    marbles(({ cold, hot, expectObservable, expectSubscriptions, flush }) => {
+      const { events, options } = setup()
+      const wake$ = hot(wake)
+
+      const source = restOnError(() => cold('--#'), { ...options, restMs: 100, wake$ })
+      expectObservable(source(slots)).toBe(expected)
+      expectSubscriptions(wake$.subscriptions).toBe(
+        wake === '- 79ms x' ? '--^ 77ms !' : wake === '-x' ? '--^ 99ms !' : '--^-!',
+      )
+      flush()
+
+      expect(restsOf(events)).toEqual([100])
+    })
+  })
+
+  it('is woken less and less often in vain, and as at first after a success', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const { options } = setup()
+      const scheduler = options.scheduler ?? asyncScheduler
+      const failedAt: number[] = []
+      let hasSuccess = false
+      const source = restOnError(
+        () =>
+          defer(() => {
+            failedAt.push(scheduler.now())
+            return hasSuccess ? EMPTY : cold<Claim>('#')
+          }),
+        { ...options, restMs: 250, wake$: interval(1) },
+      )
+      const claim$ = defer(() => source(slots))
+      const pauses = (): number[] => failedAt.slice(1).map((at, index) => at - (failedAt[index] as number))
+
+      const rests$ = claim$.pipe(repeat(9))
+      const success$ = defer(() => {
+        hasSuccess = true
+        return claim$
+      })
+      const again$ = defer(() => {
+        hasSuccess = false
+        return claim$.pipe(repeat(2))
+      })
+      expectObservable(concat(rests$, success$, again$).pipe(ignoreElements())).toBe('16509ms |')
+      flush()
+
+      // Of a rest there is no more than its own time; half of all these is random.
+      expect(pauses()).toEqual([51, 101, 201, 401, 801, 1_601, 3_201, 5_000, 5_000, 0, 51])
     })
   })
 

@@ -30,6 +30,8 @@ const SETTLED_AFTER_MS = 1_000
 export function connectLink(options: LinkOptions): Observable<LinkState> {
   const { scheduler, server } = options
   const moved$ = new Observable<void>((out) => server.onMoved(() => out.next()))
+  // The other connection has got through.
+  const reached$ = new Observable<void>((out) => server.onReached(() => out.next()))
   return defer(() => {
     let failures = 0
     let readyAt = Infinity
@@ -49,7 +51,7 @@ export function connectLink(options: LinkOptions): Observable<LinkState> {
           if (error instanceof BusOptionError) return throwError(() => error)
           if (scheduler.now() - readyAt >= SETTLED_AFTER_MS) failures = 0
           readyAt = Infinity
-          return merge(timer(reconnectDelayMs(failures++), scheduler), moved$).pipe(take(1))
+          return merge(timer(reconnectDelayMs(failures++), scheduler), moved$, reached$).pipe(take(1))
         },
       }),
       distinctUntilChanged((before, now) => before.link === now.link),

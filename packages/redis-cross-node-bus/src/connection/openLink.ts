@@ -75,6 +75,7 @@ export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOpt
       lastSign = scheduler.now()
       link = linkOver(client)
       out.next({ link })
+      server.reached()
     }
     const linkOver = (ready: RedisClient): Link => ({
       send: async (args, grace = 0) => {
