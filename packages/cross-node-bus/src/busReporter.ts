@@ -18,6 +18,9 @@ const NO_HOOKS: PublishHooks = {}
  */
 export class BusReporter {
   readonly #telemetry: CrossNodeBusTelemetry | undefined
+  readonly #lost = new Set<string>()
+  /** Whether the present outage was told on the console. */
+  #isOutageTold = false
 
   constructor(telemetry: CrossNodeBusTelemetry | undefined) {
     this.#telemetry = telemetry
@@ -39,6 +42,7 @@ export class BusReporter {
 
   /** The transport has accepted a message whose payload is `json`. */
   published(topic: string, originId: string, json: string): void {
+    if (this.#lost.size === 0) this.#isOutageTold = false
     if (!this.#telemetry?.hasListeners('onCrossNodePublished')) return
     this.#telemetry.emit('onCrossNodePublished', { topic, originId, byteLength: Buffer.byteLength(json) })
   }
@@ -57,7 +61,20 @@ export class BusReporter {
 
   /** A connection was lost, or is there. */
   connection(event: CrossNodeBusTelemetryEvents['onCrossNodeConnection']): void {
+    if (event.state === 'lost') this.#lost.add(event.purpose)
+    else if (this.#lost.delete(event.purpose) && this.#lost.size === 0) this.#isOutageTold = false
     this.#telemetry?.emit('onCrossNodeConnection', event)
+  }
+
+  /**
+   * The transport cannot be reached, or refuses for a while. Where nobody listens that is one line of the console, until
+   * all connections are back or a message was accepted: no stack, for it would be the same each time.
+   */
+  interrupted(topic: string, phase: CrossNodeBusErrorPhase, error: unknown): void {
+    if (this.#telemetry?.hasListeners('onCrossNodeError')) return this.rejected(topic, phase, error)
+    if (this.#isOutageTold) return
+    this.#isOutageTold = true
+    console.error(`The bus cannot ${phase}, which is told once until it can again: ${inOneLine(error)}`)
   }
 
   /** An error that reaches nobody else; goes to the console if nobody listens. */
@@ -81,3 +98,9 @@ export class BusReporter {
     }
   }
 }
+
+/** What a server says may be long, and of several lines. */
+const inOneLine = (error: unknown): string =>
+  String(error)
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, 500)

@@ -35,7 +35,7 @@ export type CrossNodeBusTelemetryEvents = {
   }
   /**
    * A bus has a connection to its transport, or lost the one it had: once an incident, however many attempts to connect
-   * fail. `purpose` tells which of its connections. Only networked buses emit it.
+   * fail. This is what an operator's log wants of an outage: one line when it begins, and one when it is over. `purpose` tells which of its connections. Only networked buses emit it.
    */
   readonly onCrossNodeConnection: {
     readonly originId: string

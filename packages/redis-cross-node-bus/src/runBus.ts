@@ -73,7 +73,7 @@ export function runBus(parts: BusParts): RunningBus {
     }).pipe(
       tap((state) => {
         reporter.connection({ originId: nodeId, purpose, state: state.link ? 'ready' : 'lost' })
-        if (!state.link) reporter.failed(purpose === 'publish' ? PUBLISHING : READ_LOOP, purpose, state.error)
+        if (!state.link) reporter.interrupted(purpose === 'publish' ? PUBLISHING : READ_LOOP, purpose, state.error)
       }),
     )
   }

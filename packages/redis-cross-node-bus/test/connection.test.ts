@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { CrossNodeBusTelemetry } from '@furystack/cross-node-bus'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { connectClient, type TestClient } from '../../../test/support/redis.js'
@@ -58,6 +59,34 @@ describe('the connections of a bus', () => {
       ])
     }
     expect(ear.payloads).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  it('are told of by one line an outage where nobody listens, and by no stack', async () => {
+    const { proxy } = await redis()
+    const lines = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => lines.mockRestore())
+    const telemetry = new CrossNodeBusTelemetry()
+    const bus = new RedisCrossNodeBus({ client: templateClient(proxy.url), serviceName: 'test', telemetry })
+    onTestFinished(() => bus[Symbol.asyncDispose]())
+    const states: string[] = []
+    telemetry.addListener('onCrossNodeConnection', ({ purpose, state }) => states.push(`${purpose} ${state}`))
+    const ear = startListening(bus, 'quiet')
+    await until(() => states.includes('subscribe ready') && states.includes('publish ready'))
+
+    for (let outage = 1; outage <= 2; outage++) {
+      states.length = 0
+      proxy.cut()
+      await until(() => states.includes('subscribe ready') && states.includes('publish ready'))
+      await bus.publish('quiet', outage)
+      await ear.heard(outage)
+      expect(lines.mock.calls).toHaveLength(outage)
+    }
+    for (const words of lines.mock.calls) {
+      expect(words).toHaveLength(1)
+      expect(words[0]).toMatch(
+        /^The bus cannot (publish|subscribe), which is told once until it can again: \w*Error: .+$/,
+      )
+    }
   })
 
   it('B3: may be killed at the server', async () => {
@@ -218,7 +247,7 @@ describe('the connections of a bus', () => {
     proxy.cut()
 
     await until(() => write.mock.calls.length > 0)
-    expect(write.mock.calls[0]?.[0]).toContain('<publishing>')
+    expect(write.mock.calls[0]?.[0]).toMatch(/^The bus cannot publish/)
   })
 })
 

@@ -38,7 +38,7 @@ export function sendOutbox(context: SendContext): Observable<never> {
         refusals = 0
         return EMPTY
       }
-      if (refusals === 0) reporter.failed(PUBLISHING, 'publish', refusal)
+      if (refusals === 0) reporter.interrupted(PUBLISHING, 'publish', refusal)
       outbox.expire()
       return timer(reconnectDelayMs(refusals++), scheduler)
     }

@@ -59,7 +59,7 @@ function findPosition(
       delay: (error, count) => {
         const { topic, phase } = newcomer.subscriber
         if (!newcomer.route.subscribers.has(newcomer.subscriber)) return EMPTY
-        if (count === 1) reporter.failed(topic, phase, error)
+        if (count === 1) reporter.interrupted(topic, phase, error)
         return timer(reconnectDelayMs(count), scheduler)
       },
     }),

@@ -96,7 +96,7 @@ function readAll(
       },
     }),
     catchError((error: unknown) => {
-      if (failures.inARow === 0) context.reporter.failed(READ_LOOP, 'subscribe', error)
+      if (failures.inARow === 0) context.reporter.interrupted(READ_LOOP, 'subscribe', error)
       for (const route of routes) route.isBehind = true
       return timer(reconnectDelayMs(failures.inARow++), context.scheduler)
     }),
