@@ -20,7 +20,8 @@ const WAKE_MS = 50
  * How long an activity rests after a fault, and what ends a rest early.
  *
  * @example
- * const options: RestsOptions = { restMs: 250, wake$ }
+ * import { NEVER } from 'rxjs'
+ * const options: RestsOptions = { restMs: 250, wake$: NEVER }
  */
 export interface RestsOptions {
   /** The first rest, in milliseconds; it doubles with each failure in a row. */
@@ -52,7 +53,8 @@ export interface Rests {
  * sooner than half of that after the one before.
  *
  * @example
- * const { next } = rests({ restMs: 250, wake$ })
+ * import { fromEvent } from 'rxjs'
+ * const { next } = rests({ restMs: 250, wake$: fromEvent(client, 'ready') })
  * next().rest$.subscribe({ complete: () => console.log('try again') })
  */
 export const rests = ({ restMs: first, wake$ = NEVER, scheduler = asyncScheduler, random }: RestsOptions): Rests => {

@@ -11,6 +11,8 @@ import type { SentinelSettings, ServerAddress } from './sentinelSettings.js'
  * @param like a client for servers; of it and the settings those for Sentinels are made
  *
  * @example
+ * import { createSentinel } from 'redis'
+ * const sentinel = createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'sentinel-1', port: 26379 }] })
  * const settings = sentinelSettings(sentinel)
  * if (settings) console.log((await askSentinels(settings, client)).port)
  */

@@ -24,6 +24,8 @@ export interface SentinelSettings {
  * @returns `undefined` where that is not possible; the clients of `redis` 5 have no `duplicate`
  *
  * @example
+ * import { createSentinel } from 'redis'
+ * const sentinel = createSentinel({ name: 'main', sentinelRootNodes: [{ host: 'sentinel-1', port: 26379 }] })
  * sentinelSettings(sentinel)?.name // 'main'
  */
 export const sentinelSettings = (sentinel: RedisSentinel): SentinelSettings | undefined => {
