@@ -24,6 +24,7 @@ import { outcomeFields } from './outcomeFields.js'
 import { parkedMember } from './parkedMember.js'
 import { policyFields } from './policyFields.js'
 import { readLanesLua } from './readLanesLua.js'
+import { removeEntriesLua } from './removeEntriesLua.js'
 import { defineScript, runScript } from './runScript.js'
 import { claimsLua, takeEntryLua } from './takeEntry.js'
 import { treeLua } from './treeLua.js'
@@ -49,6 +50,7 @@ const script = defineScript(
   clockLua +
     claimsLua +
     fenceLua +
+    removeEntriesLua +
     `
 local function define()
 ` +

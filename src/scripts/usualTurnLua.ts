@@ -11,7 +11,7 @@ const [DEFAULT_MS] = DEFAULT_KEEP_TEXT.split('|')
  * at one slot, and calling them another tenth (docs/performance.md). Nothing of them comes into being here unless `generally`
  * is called. That both do the same is held by `test/integration/usualTurn.test.ts`.
  *
- * Needs the clock, the claims and the fence, and `define`, which answers the general functions.
+ * Needs the clock, the claims, the fence and removeEntries, and `define`, which answers the general functions.
  */
 export const usualTurnLua = `
 local known
@@ -26,8 +26,7 @@ local at = 4 + slotCount + laneCount
 local function settleTogether(lane, capType, settled)
   if #settled == 0 then return end
   local stream = root .. 'queue:' .. lane
-  redis.call('XACK', stream, group, unpack(settled))
-  redis.call('XDEL', stream, unpack(settled))
+  removeEntries(stream, settled, redis.call('XACK', stream, group, unpack(settled)))
   if capType ~= '' then
     for _, entryId in ipairs(settled) do generally().release(root, capType, lane, entryId) end
   end

@@ -1,0 +1,165 @@
+import type { BegunTask, CreateTask } from '@furystack/task-runner'
+import fc from 'fast-check'
+import { firstValueFrom, type Observable } from 'rxjs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+import type { Claim } from '../../src/claim/claim.js'
+import { keys as keysOf } from '../../src/keys/keys.js'
+import { lane } from '../../src/keys/lane.js'
+import { redisLanePort } from '../../src/redis/redisLanePort.js'
+import { Turns } from '../../src/redis/turns.js'
+import { createTasks } from '../../src/scripts/createTasks.js'
+import { assertProperty } from '../support/assertProperty.js'
+import { connectClient } from '../support/connectClient.js'
+import { connectTo } from '../support/connectTo.js'
+import { uniquePrefix } from '../support/uniquePrefix.js'
+
+const mail = lane('mail', 1)
+
+// eslint-disable-next-line rxjs-x/no-ignored-default-value -- an operation that answers nothing fails the test
+const ask = <T>(reply$: Observable<T>): Promise<T> => firstValueFrom(reply$)
+
+const connect = async () => {
+  const client = await connectClient()
+  const connection = connectTo(client)
+  onTestFinished(() => connection[Symbol.asyncDispose]())
+  return { client, connection }
+}
+
+const setUp = ({ client, connection }: Awaited<ReturnType<typeof connect>>) => {
+  const keys = keysOf(uniquePrefix('remove'))
+  const setting = { keys, group: 'runner', isJoint: true }
+  const turns = new Turns(connection, keys, setting)
+  const port = redisLanePort({ ...setting, commands: connection, reader: connection, turns, idempotencyTtlSec: 60 })
+  const stream = keys.queue(mail)
+  let submitted = 0
+  return {
+    client,
+    stream,
+    add: (count: number) => {
+      const tasks = Array.from({ length: count }, (): CreateTask => ({
+        id: `t${String(submitted++)}`,
+        type: 'mail',
+        handlerVersion: 1,
+        status: 'pending',
+        tags: [],
+        retentionPolicy: { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30 },
+      }))
+      return createTasks(connection, keys, 'runner', tasks, true)
+    },
+    claim: async (count: number) => {
+      const slots = Array.from({ length: count }, (_, index) => `w-slot-${String(index)}`)
+      const lanes = [{ lane: mail, visibilityTimeoutMs: 60_000 }]
+      return (await ask(port.read({ workerId: 'w', slots, lanes }))).claims
+    },
+    finish: (claims: readonly Claim[]) =>
+      Promise.all(
+        claims.map((claim) => {
+          const { attempt, at: startedAt } = claim.begun as BegunTask
+          const { taskId, workerId } = claim
+          const input = { taskId, attempt, workerId, startedAt, outcome: { kind: 'succeeded' } as const }
+          return turns.finish({ claim, input })
+        }),
+      ),
+    /** What is left in the stream, by the tasks' ids. */
+    left: async () => (await client.xRange(stream, '-', '+')).map((entry) => entry?.message.taskId),
+    callsOf: async (command: string) =>
+      Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await client.info('commandstats'))?.[1] ?? 0),
+  }
+}
+
+describe('entries that were settled together', () => {
+  it('go in one walk where nobody works on older ones', async () => {
+    const { add, claim, finish, left, callsOf } = setUp(await connect())
+    await add(12)
+    const claims = await claim(8)
+    const before = await callsOf('xtrim')
+
+    await finish(claims.slice(0, 5).reverse())
+
+    expect(await left()).toEqual(['t5', 't6', 't7', 't8', 't9', 't10', 't11'])
+    expect(await callsOf('xtrim')).toBe(before + 1)
+  })
+
+  it('go one by one where somebody does', async () => {
+    const { add, claim, finish, left } = setUp(await connect())
+    await add(8)
+    const claims = await claim(6)
+
+    await finish(claims.slice(1))
+
+    expect(await left()).toEqual(['t0', 't6', 't7'])
+  })
+
+  it('leave alone what a group that was made anew has not read', async () => {
+    const { client, stream, add, claim, finish, left } = setUp(await connect())
+    await add(10)
+    const claims = await claim(8)
+    await client.xGroupDestroy(stream, 'runner')
+    await client.xGroupCreate(stream, 'runner', '0')
+
+    await finish(claims.slice(3, 7))
+
+    expect(await left()).toEqual(['t0', 't1', 't2', 't7', 't8', 't9'])
+  })
+
+  it('are all that ever goes, whatever happens', async () => {
+    const connected = await connect()
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ do: fc.constant('add' as const), count: fc.integer({ min: 1, max: 9 }) }) },
+      { weight: 4, arbitrary: fc.record({ do: fc.constant('claim' as const), count: fc.integer({ min: 1, max: 9 }) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          do: fc.constant('finish' as const),
+          from: fc.nat(20),
+          count: fc.integer({ min: 1, max: 6 }),
+        }),
+      },
+      { weight: 3, arbitrary: fc.record({ do: fc.constant('regroup' as const) }) },
+    )
+    await assertProperty(
+      [fc.array(step, { maxLength: 30, size: 'max' })],
+      async ([steps], doing) => {
+        const { client, stream, add, claim, finish, left } = setUp(connected)
+        // What lies in the stream, in its order; what of it the group has not read; and what is running.
+        let [present, unread]: [string[], string[]] = [[], []]
+        const held: Claim[] = []
+        let added = 0
+        for (const one of steps) {
+          doing(one)
+          if (one.do === 'add') {
+            await add(one.count)
+            const ids = Array.from({ length: one.count }, () => `t${String(added++)}`)
+            present.push(...ids)
+            unread.push(...ids)
+          } else if (one.do === 'claim') {
+            const running = new Set(held.map(({ taskId }) => taskId))
+            const expected: string[] = []
+            while (expected.length < one.count && unread.length > 0) {
+              const id = unread.shift() ?? ''
+              // A second entry of a task that is running is parked; here it is the first one, read again.
+              if (running.has(id)) present = present.filter((other) => other !== id)
+              else expected.push(id)
+            }
+            const claims = await claim(one.count)
+            expect(claims.map(({ taskId }) => taskId)).toEqual(expected)
+            held.push(...claims)
+          } else if (one.do === 'finish') {
+            const ended = held.splice(one.from % (held.length + 1), one.count)
+            await finish(ended)
+            const ids = new Set(ended.map(({ taskId }) => taskId))
+            present = present.filter((id) => !ids.has(id))
+            unread = unread.filter((id) => !ids.has(id))
+          } else if (added > 0) {
+            await client.xGroupDestroy(stream, 'runner')
+            await client.xGroupCreate(stream, 'runner', '0')
+            unread = [...present]
+          }
+          expect(await left()).toEqual(present)
+        }
+      },
+      { numRuns: 100 },
+    )
+  })
+})
