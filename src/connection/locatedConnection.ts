@@ -19,6 +19,8 @@ import { typedError } from './typedError.js'
 
 /** Longer than any connect and sign-in should take; what does is given up, and tried again. */
 const OPEN_LIMIT_MS = 10_000
+/** A server that was taken over from is dead, most likely, and has this long to say otherwise. */
+const GONE_MS = 500
 
 /** A socket's life, from the search for the server to its end. */
 interface Link {
@@ -129,7 +131,7 @@ export class LocatedConnection implements Connection {
   /** Another server has taken over: what has failed on the way to the former one does not count any more. */
   private follow(): void {
     this.failures = this.leaves = 0
-    if (this.client && !this.options.isBlocking) this.leave(this.client)
+    if (this.client && !this.options.isBlocking) this.leave(this.client, GONE_MS)
     else this.replace()
   }
 
@@ -148,7 +150,7 @@ export class LocatedConnection implements Connection {
    * Opens a link to another server, while this one answers what it was asked before: at once, if it is not the next of
    * those that refuse.
    */
-  private leave(client: RedisClient): void {
+  private leave(client: RedisClient, limitMs: number): void {
     const { link } = this
     if (client !== this.client || !link || this.isDisposed) return
     if (link.template) this.options.server.doubt(link.template)
@@ -160,7 +162,7 @@ export class LocatedConnection implements Connection {
       })
     }
     this.left.add(link)
-    const leaving = lastAnswers(client, this.scheduler).subscribe()
+    const leaving = lastAnswers(client, { limitMs, scheduler: this.scheduler }).subscribe()
     this.timers.add(leaving)
     leaving.add(() => {
       this.timers.remove(leaving)
@@ -311,7 +313,7 @@ export class LocatedConnection implements Connection {
     // the slot no longer. The first of the commands that it refuses replaces it.
     if (typed instanceof RedisRefusedError && leadsElsewhere(typed.reply)) {
       if (this.options.isBlocking) this.replaceIfCurrent(client)
-      else this.leave(client)
+      else this.leave(client, this.options.deadlineMs) // it refuses, so it lives, and may have much to refuse
     }
     return typed
   }

@@ -2,7 +2,7 @@ export { type AnyRedisClient, kindOf, type KnownClient } from './anyRedisClient.
 export { destroyClient } from './destroyClient.js'
 export { duplicateClient, type DuplicateClientOptions } from './duplicateClient.js'
 export { hashSlot, hashTagOf } from './hashSlot.js'
-export { lastAnswers } from './lastAnswers.js'
+export { lastAnswers, type LastAnswersOptions } from './lastAnswers.js'
 export { locateServer } from './locateServer.js'
 export { type Objection, objectionTo } from './objection.js'
 export { reconnectDelayMs } from './reconnectDelayMs.js'

@@ -62,7 +62,7 @@ export function openLink({ server, check, name, deadlineMs, scheduler }: LinkOpt
       if (isLeaving) return
       if (!link || !client) return fail(error)
       isLeaving = true
-      teardown.add(lastAnswers(client, scheduler).subscribe({ error: fail, complete: () => fail(error) }))
+      teardown.add(lastAnswers(client, { scheduler }).subscribe({ error: fail, complete: () => fail(error) }))
     }
     const open = async (): Promise<void> => {
       template = await server.template()
