@@ -2,7 +2,9 @@
  * How long it takes after each fault until a task runs again, median and worst of 20. Prints the table of
  * docs/guarantees.md.
  *
- *     npm run bench:healing -- [--times 20] [--world single] [--only text]
+ *     npm run bench:healing -- [--times 20] [--quick] [--world single] [--only text]
+ *
+ * All of it takes an hour or so, `--quick` (twice each) less than ten minutes.
  */
 import { parseArgs } from 'node:util'
 
@@ -12,6 +14,7 @@ import { measureHealing } from './measureHealing.js'
 const { values } = parseArgs({
   options: {
     times: { type: 'string', default: '20' },
+    quick: { type: 'boolean', default: false },
     world: { type: 'string' },
     only: { type: 'string', default: '' },
   },
@@ -24,7 +27,7 @@ console.log('| Fault | From | Median, s | Worst, s |\n| --- | --- | ---: | ---: 
 for (const world of worlds) {
   await measureHealing({
     world,
-    times: Number(values.times),
+    times: values.quick ? 2 : Number(values.times),
     only: values.only,
     onMeasured: ({ name, from, samples }) => {
       const sorted = [...samples].sort((a, b) => a - b)

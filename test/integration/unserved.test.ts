@@ -1,7 +1,11 @@
 import { defineTaskHandler, TaskRunnerTelemetryToken, type TaskRunnerTelemetryEvents } from '@furystack/task-runner'
 import { expect, it } from 'vitest'
 
+import type { Connection } from '../../src/connection/connection.js'
 import { keys } from '../../src/keys/keys.js'
+import { findUnserved } from '../../src/scripts/findUnserved.js'
+import { connectTo } from '../support/connectTo.js'
+import { connectClient, uniquePrefix } from '../support/redis.js'
 import { startService } from '../support/service.js'
 import { until } from '../support/until.js'
 import { startWorkerProcess } from '../support/workerProcess.js'
@@ -33,4 +37,35 @@ it('T57 tells of the lane of a worker that was killed, once it has not been hear
   expect(await runner.waitFor(id)).toBe(42)
   await until(() => told.length === 3)
   expect(told[2]).toEqual({ type: 'double', handlerVersion: 1, tags: [] })
+})
+
+it('looks at many lanes by the hundred, and tells of each once', async () => {
+  const client = await connectClient()
+  const prefix = uniquePrefix('lanes')
+  const names = Array.from({ length: 1_000 }, (_, n) => `type-${n}:v1`)
+  await client.sAdd(`${prefix}tasks:lanes`, names)
+  await Promise.all(
+    names.slice(0, 300).map((name) => client.xAdd(`${prefix}tasks:queue:${name}`, '1-1', { taskId: 'a' })),
+  )
+  const connection = connectTo(client)
+  const sizes: number[] = []
+  const counted: Connection = Object.assign(Object.create(connection) as Connection, {
+    send: (...args: Parameters<Connection['send']>) => {
+      const [, words] = args
+      if (words[0] === 'EVALSHA') sizes.push(words.length - 5)
+      return connection.send(...args)
+    },
+  })
+
+  const found = await findUnserved(counted, keys(prefix), 1_000)
+  expect(found.map(({ type, since }) => `${type}:v1 ${since}`).sort()).toEqual(
+    names
+      .slice(0, 300)
+      .map((name) => `${name} 1`)
+      .sort(),
+  )
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(100)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThanOrEqual(1_000)
+  expect(await findUnserved(counted, keys(prefix), 1_000)).toEqual([])
+  await connection[Symbol.asyncDispose]()
 })
