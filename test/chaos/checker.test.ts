@@ -47,6 +47,24 @@ const FORGERIES: readonly Forgery[] = [
     },
   ],
   [
+    'G1',
+    'a draft that was started, and stays one',
+    /is draft in the end/,
+    (forged) => {
+      Object.assign(forged.row('draft'), { status: 'draft', attempts: [], result: undefined })
+      forged.drop(isOf('draft', 'run'))
+    },
+  ],
+  [
+    'G2',
+    'an Observable that is not left',
+    /went on with attempt 1, an Observable that was to stop/,
+    (forged) => {
+      forged.drop(isOf('observed', 'end'))
+      forged.note(23_000, 'w2.0', { kind: 'end', taskId: 'observed', attempt: 1, how: 'returned' })
+    },
+  ],
+  [
     'G2',
     'an attempt that two have run',
     /attempt 1 was run by w2.0 and w1.1/,
@@ -132,6 +150,16 @@ const FORGERIES: readonly Forgery[] = [
     },
   ],
   [
+    'G3',
+    'a claim more than there are slots, in whichever of them',
+    /had 5 entries pending, with 4 slots/,
+    (forged) => {
+      const consumers = Object.fromEntries([2, 1, 1, 1].map((count, slot) => [`worker-w2.0-slot-${slot}`, count]))
+      for (const at of [20_000, 20_500])
+        forged.note(at, 'executioner', { kind: 'pending', startedAt: START + at, consumers })
+    },
+  ],
+  [
     'G4',
     'a third holder of two places',
     /3 tasks of type capped ran at once/,
@@ -181,6 +209,25 @@ const FORGERIES: readonly Forgery[] = [
       }),
   ],
   [
+    'G5',
+    'a draft that is run before anybody starts it',
+    /was run, and nobody had started it/,
+    (forged) => {
+      forged.drop((line) => line.kind === 'starting')
+      forged.note(19_511, 's1.0', { kind: 'starting', ref: 's1.0:draft', taskId: 'draft' })
+    },
+  ],
+  [
+    'G5',
+    'a retry that is hasty after it was sent again',
+    /retried after 79 ms, not after 200/,
+    (forged) => {
+      const row = forged.row('risen')
+      Object.assign(row, { events: [{ ...row.events[0], attempts: 3 }] })
+      Object.assign(row.attempts[4] as object, { startedAt: new Date(START + 21_590).toISOString() })
+    },
+  ],
+  [
     'G6',
     'a dead worker whose task is forgotten',
     /taken over 8090 ms later/,
@@ -224,6 +271,43 @@ const FORGERIES: readonly Forgery[] = [
         call: 'get',
         startedAt: START - 7_000,
         error: 'E',
+        effect: 'excluded',
+      }),
+  ],
+  [
+    'G7',
+    'a call that hangs for longer than the machine stood still',
+    /had to wait 12000 ms/,
+    (forged) => {
+      forged.note(20_000, 's1.0', { kind: 'stall', ms: 3_000 })
+      forged.note(23_000, 's1.0', {
+        kind: 'refused',
+        call: 'start',
+        startedAt: START + 11_000,
+        error: 'E',
+        effect: 'unknown',
+      })
+    },
+  ],
+  [
+    'G7',
+    'a dead letter that takes for ever to be sent again',
+    /had to wait 20000 ms until a call was resent/,
+    (forged) => {
+      forged.drop((line) => line.kind === 'resent')
+      forged.note(21_595, 's1.0', { kind: 'resent', taskId: 'risen', startedAt: START + 1_595 })
+    },
+  ],
+  [
+    'G7',
+    'a connection that is never made again',
+    /could not reach a server that nothing stood before/,
+    (forged) =>
+      forged.note(20_000, 's1.0', {
+        kind: 'refused',
+        call: 'get',
+        startedAt: START + 19_900,
+        error: 'RedisUnavailableError: x',
         effect: 'excluded',
       }),
   ],
@@ -308,6 +392,40 @@ const FORGERIES: readonly Forgery[] = [
     /1 idle workers sent 400.0 commands/,
     (forged) =>
       forged.note(26_900, 'executioner', { kind: 'idle', perSecond: 400, workers: 1, counts: { EVALSHA: 1_200 } }),
+  ],
+  [
+    'G9',
+    'one worker of several that never comes to rest',
+    /3 idle workers sent 46.0 commands/,
+    (forged) =>
+      forged.note(26_900, 'executioner', { kind: 'idle', perSecond: 46, workers: 3, counts: { EVALSHA: 138 } }),
+  ],
+  [
+    'G10',
+    'a dead letter that two have sent again at the same time',
+    /2 were told that they had sent it again, and it was sent again 1 times/,
+    (forged) => forged.note(21_596, 's2.0', { kind: 'resent', taskId: 'risen', startedAt: START + 21_590 }),
+  ],
+  [
+    'G10',
+    'a dead letter that was sent again to nowhere',
+    /was sent again, and never run/,
+    (forged) => {
+      const row = forged.row('risen')
+      row.attempts.pop()
+      forged.drop((line) => isOf('risen')(line) && 'attempt' in line && line.attempt === 5)
+      Object.assign(row, { status: 'failed', result: undefined })
+      forged.state.deadLetters.push('risen')
+    },
+  ],
+  [
+    'G10',
+    'a dead letter that sends itself again',
+    /was sent again, and nobody had asked for it/,
+    (forged) => {
+      forged.drop(({ kind }) => kind === 'resending' || kind === 'resent')
+      forged.drop(isOf('risen', 'seen'))
+    },
   ],
   [
     'G10',
@@ -510,6 +628,35 @@ describe('the checker lets pass', () => {
           key: 'key-1',
           runs: [{ by: 'w2.0', from: 14_010, to: 14_020, ...done }],
         }),
+    ],
+    [
+      'a draft that nobody has started',
+      (forged) => {
+        Object.assign(forged.row('draft'), { status: 'draft', attempts: [], result: undefined })
+        forged.drop(isOf('draft'))
+        forged.note(19_505, 's1.0', {
+          kind: 'rejected',
+          ref: 's1.0:draft',
+          startedAt: START + 19_500,
+          error: 'E',
+          effect: 'unknown',
+        })
+      },
+    ],
+    [
+      'a draft that a fail-over has put back',
+      (forged) => {
+        Object.assign(forged.row('draft'), { status: 'draft', attempts: [], result: undefined })
+        forged.drop(isOf('draft', 'run'))
+        forged.note(19_600, 'executioner', { kind: 'loss', startedAt: START + 19_400, what: 'newest' })
+      },
+    ],
+    [
+      'a claim more than there are slots, for a moment',
+      (forged) => {
+        const consumers = { 'worker-w2.0-slot-0': 5 }
+        forged.note(20_000, 'executioner', { kind: 'pending', startedAt: START + 20_000, consumers })
+      },
     ],
     [
       'a cap that is exceeded because a holder stood still',

@@ -1,10 +1,11 @@
 import { FLAKY_DELAY_MS } from '../run/settings.js'
 import type { Check } from './check.js'
+import { groupBy } from './groupBy.js'
 
 /**
  * G5. Nothing starts before its time: neither a task before its `notBefore` nor a retry before its pause is over, by the
  * server's clock and by that of the handlers, which is the same on one machine. And what came too late to be begun is not
- * run at all.
+ * run at all; nor is a draft before somebody has asked for its start.
  */
 export const checkDue: Check = ({ of, runs, runsOf, state }) => {
   const due = new Map(
@@ -17,13 +18,15 @@ export const checkDue: Check = ({ of, runs, runsOf, state }) => {
   })
   const hasty = state.rows
     .filter(({ type }) => type === 'flaky')
-    .flatMap(({ id, attempts }) => {
+    .flatMap(({ id, attempts, events }) => {
+      const resentAfter = new Set(events.flatMap((event) => (event.kind === 'resent' ? [event.attempts] : [])))
       let failures = 0
       return attempts.flatMap(({ status, finishedAt }, index) => {
         const next = attempts[index + 1]
         if (status !== 'failed' || finishedAt === undefined) return []
         const pause = ++failures * FLAKY_DELAY_MS
-        if (!next) return []
+        if (resentAfter.has(index + 1)) failures = 0
+        if (!next || failures === 0) return []
         const after = Date.parse(next.startedAt) - Date.parse(finishedAt)
         return after >= pause
           ? []
@@ -43,5 +46,12 @@ export const checkDue: Check = ({ of, runs, runsOf, state }) => {
         .slice(0, 1)
         .map(({ from }) => ({ at: from, taskId: id, message: 'it was run, and has expired unrun as it says' })),
     )
-  return [...early, ...hasty, ...late]
+  const drafts = new Set(of('submitting').flatMap(({ ref, isDraft = false }) => (isDraft ? [ref] : [])))
+  const started = groupBy(of('starting'), ({ ref }) => ref)
+  const unstarted = runs.flatMap(({ ref, taskId, from }) =>
+    drafts.has(ref) && !started.get(ref)?.some(({ at }) => at <= from)
+      ? [{ at: from, taskId, message: 'it was run, and nobody had started it' }]
+      : [],
+  )
+  return [...early, ...hasty, ...late, ...unstarted]
 }

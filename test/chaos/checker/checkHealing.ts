@@ -1,38 +1,43 @@
 import { RUNNER_OPTIONS } from '../run/settings.js'
 import type { Check } from './check.js'
+import { groupBy } from './groupBy.js'
 import type { Readings } from './readings.js'
 
 /** What is promised of a call that is one command, and two seconds for a machine at its limits. */
 const SETTLED_WITHIN_MS = 2.5 * RUNNER_OPTIONS.commandDeadlineMs + 2_000
-/** A cancel looks at the tree as well. */
-const CANCELLED_WITHIN_MS = 3 * SETTLED_WITHIN_MS
+/** These are several commands one after another: a cancel looks at the tree as well, a dead letter lies in one of two boxes. */
+const OF_SEVERAL = new Set(['cancel', 'dead letters', 'resend'])
+const SEVERAL_WITHIN_MS = 3 * SETTLED_WITHIN_MS
 /** Something is run this soon after any fault: deadlines, a visibility, and whatever else was in the way. */
 const HEALED_WITHIN_MS = 15_000
+/** Connections are made anew this long after what a fault leaves behind. */
+const REACHED_WITHIN_MS = 3_000
 const FEW = 5
 
 /**
  * G7. Calls settle in time, with an error that tells what became of them, and what was said to have had no effect had none;
- * something is run soon after every fault; no process ends by itself, and nothing stays uncaught.
+ * something is run soon after every fault, and the server is reached again; no process ends by itself, and nothing stays uncaught.
  */
 export const checkHealing: Check = (readings) => [
   ...callFaults(readings),
   ...untoldEffects(readings),
   ...openCalls(readings),
   ...wounds(readings),
+  ...lastingRefusals(readings),
   ...deaths(readings),
   ...readings.of('uncaught').map(({ at, by, error }) => ({ at, message: `${by}: ${error}` })),
 ]
 
 const callFaults: Check = ({ of, lines }) => {
   const slow = lines.flatMap((line) => {
-    if (line.kind !== 'submitted' && line.kind !== 'rejected' && line.kind !== 'refused' && line.kind !== 'cancelled')
-      return []
-    const isCancel = line.kind === 'cancelled' || (line.kind === 'refused' && line.call === 'cancel')
+    const isOfSeveral =
+      line.kind === 'cancelled' || line.kind === 'resent' || (line.kind === 'refused' && OF_SEVERAL.has(line.call))
+    if (!isOfSeveral && line.kind !== 'submitted' && line.kind !== 'rejected' && line.kind !== 'refused') return []
     const took = line.at - line.startedAt
     const stalledMs = of('stall')
       .filter(({ at, by }) => (by === line.by || by === 'executioner') && at >= line.startedAt && at <= line.at)
       .reduce((sum, { ms }) => sum + ms, 0)
-    if (took - stalledMs <= (isCancel ? CANCELLED_WITHIN_MS : SETTLED_WITHIN_MS)) return []
+    if (took - stalledMs <= (isOfSeveral ? SEVERAL_WITHIN_MS : SETTLED_WITHIN_MS)) return []
     return [{ at: line.at, message: `${line.by} had to wait ${took} ms until a call was ${line.kind}` }]
   })
   const untyped = [...of('rejected'), ...of('refused')]
@@ -75,6 +80,17 @@ const wounds = ({ of, runs, faults }: Readings): ReturnType<Check> =>
     if (later.length < FEW || runs.some(({ from }) => from >= to && from <= to + HEALED_WITHIN_MS)) return []
     return [{ at: to, message: `nothing was run for ${HEALED_WITHIN_MS} ms after ${name}` }]
   })
+
+/** What cannot reach the server finds its way again: for long after the last fault, no call fails for that reason. */
+const lastingRefusals: Check = ({ of, wasDisturbed }) => {
+  const lasting = [...of('rejected'), ...of('refused')]
+    .filter(({ error }) => /^(?:RedisUnavailable|OutcomeUnknown)Error/.test(error))
+    .filter(({ startedAt, at, by }) => !wasDisturbed(startedAt - REACHED_WITHIN_MS, at, by))
+  // One of each process says it all.
+  return [...groupBy(lasting, ({ by }) => by).values()]
+    .flatMap((all) => all.slice(0, 1))
+    .map(({ at, by, error }) => ({ at, message: `${by} could not reach a server that nothing stood before: ${error}` }))
+}
 
 const deaths: Check = ({ lives, runs }) => {
   const poisoned = new Set(runs.filter(({ type, how }) => type === 'poison' && how === 'died').map(({ by }) => by))

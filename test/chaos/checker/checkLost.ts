@@ -4,7 +4,8 @@ import type { Check } from './check.js'
 
 /**
  * G1. Whatever `submit` answered is there in the end, and over; and what has succeeded has been run. A row may be gone
- * if a fault that loses data came after its submission, or if its policy keeps none.
+ * if a fault that loses data came after its submission, or if its policy keeps none. A draft is over for as long as nobody
+ * has been told that it is started.
  */
 export const checkLost: Check = ({ of, rows, runsOf, mayBeLost, state }) => {
   const lost = of('submitted').flatMap(({ at, ref, taskId, startedAt }) => {
@@ -14,8 +15,11 @@ export const checkLost: Check = ({ of, rows, runsOf, mayBeLost, state }) => {
     if (runs.some(({ type, how }) => type === 'fleeting' && how === 'returned')) return []
     return [{ at, taskId, message: `${ref} was submitted, and is not there in the end` }]
   })
+  // After a fail-over the row may be that of the draft again.
+  const kept = of('submitted').filter(({ startedAt }) => !mayBeLost(startedAt, 'newest'))
+  const submitted = new Set(kept.map(({ taskId }) => taskId))
   const stuck = state.rows.flatMap(({ id, status, submittedAt }) =>
-    isTerminalStatus(status)
+    isTerminalStatus(status) || (status === 'draft' && !submitted.has(id))
       ? []
       : [
           {

@@ -6,10 +6,13 @@ import type { Readings, Run } from './readings.js'
 
 /** A late owner is told at the next sign of life; a machine at its limits may take this long over it. */
 const TOLD_WITHIN_MS = 5_000
+/** Between two lines of one process, which the machine may take away from it. */
+const LEFT_WITHIN_MS = 1_000
 
 /**
  * G2. No attempt is run twice; the result is that of the attempt which the row says has succeeded, after which there is
- * none; attempts are numbered without a gap; whoever has lost a task to somebody else is told so.
+ * none; attempts are numbered without a gap; whoever has lost a task to somebody else is told so, and an Observable that
+ * is told to stop has been left.
  */
 export const checkOwners: Check = (readings) => [
   ...readings.runs.flatMap((run) => {
@@ -23,6 +26,7 @@ export const checkOwners: Check = (readings) => [
   }),
   ...readings.state.rows.flatMap((row) => rowFaults(row, readings).map((message) => ({ taskId: row.id, message }))),
   ...readings.runs.flatMap((run) => wasNotTold(run, readings)),
+  ...readings.runs.flatMap((run) => wasNotLeft(run)),
 ]
 
 const rowFaults = ({ id, status, attempts, result }: Task, { runsOf, mayBeLost }: Readings): string[] => {
@@ -58,3 +62,9 @@ const wasNotTold = (run: Run, { rows, runsOf, lives, wasDisturbed }: Readings): 
   const message = `${run.by} was not told that attempt ${next.attempt} had begun, and went on with attempt ${run.attempt}`
   return [{ at: next.from, taskId: run.taskId, message }]
 }
+
+/** It is left in the moment in which its signal fires. */
+const wasNotLeft = ({ taskId, attempt, type, by, to, how, signalAt }: Run): ReturnType<Check> =>
+  type !== 'observed' || signalAt === undefined || how === 'died' || to - signalAt <= LEFT_WITHIN_MS
+    ? []
+    : [{ at: signalAt, taskId, message: `${by} went on with attempt ${attempt}, an Observable that was to stop` }]

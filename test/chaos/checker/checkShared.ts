@@ -12,9 +12,11 @@ import { groupBy } from './groupBy.js'
  */
 export const checkShared: Check = (readings) => [...reversals(readings), ...changelings(readings), ...twins(readings)]
 
-const reversals: Check = ({ of, rows, losses }) =>
-  [...groupBy(of('seen'), ({ taskId }) => taskId)].flatMap(([taskId, seen]) => {
-    if (losses.some(({ what }) => what === 'newest')) return []
+const reversals: Check = ({ of, rows, losses }) => {
+  // What was sent again is over once more.
+  const resent = new Set(of('resending').map(({ taskId }) => taskId))
+  return [...groupBy(of('seen'), ({ taskId }) => taskId)].flatMap(([taskId, seen]) => {
+    if (resent.has(taskId) || losses.some(({ what }) => what === 'newest')) return []
     const first = seen.find(({ status }) => isTerminalStatus(status as TaskStatus))
     if (!first) return []
     const differs = seen.find((line) => line.startedAt >= first.at && !isSame(line, first))
@@ -28,6 +30,7 @@ const reversals: Check = ({ of, rows, losses }) =>
       ? []
       : [{ taskId, message: `it was ${tell(first)} for ${first.by}, and is ${tell(last)}` }]
   })
+}
 
 type Sight = Pick<LineOf<'seen'>, 'status' | 'nonce'>
 const isSame = (a: Sight, b: Sight): boolean => a.status === b.status && a.nonce === b.nonce

@@ -217,6 +217,44 @@ export const healthy = (): Forged => {
   })
   addTask(forged, { id: 'slow', type: 'slow', at: 19_000, runs: [{ by: 'w2.0', from: 19_010, to: 22_000, ...done }] })
 
+  // Drafted, started a while later, and run then.
+  addTask(forged, { id: 'draft', type: 'quick', at: 19_100, runs: [{ by: 'w2.0', from: 19_510, to: 19_520, ...done }] })
+  forged.drop((line) => 'ref' in line && line.ref === 's1.0:draft' && line.by === 's1.0')
+  forged.note(19_100, 's1.0', { kind: 'submitting', ref: 's1.0:draft', type: 'quick', isDraft: true })
+  forged.note(19_500, 's1.0', { kind: 'starting', ref: 's1.0:draft', taskId: 'draft' })
+  forged.note(19_505, 's1.0', { kind: 'submitted', ref: 's1.0:draft', taskId: 'draft', startedAt: START + 19_500 })
+
+  // Told to stop, and left at once.
+  addTask(forged, {
+    id: 'observed',
+    type: 'observed',
+    at: 20_000,
+    status: 'cancelled',
+    runs: [{ by: 'w2.0', from: 20_010, to: 20_500, how: 'stopped', status: 'cancelled' }],
+  })
+  forged.note(20_499, 'w2.0', { kind: 'signal', taskId: 'observed', attempt: 1, reason: 'TaskCancelledError' })
+
+  // Fails for good, is sent again by one of two who ask for it, and is well then.
+  const failed = { how: 'threw', status: 'failed' } as const
+  addTask(forged, {
+    id: 'risen',
+    type: 'flaky',
+    at: 20_000,
+    runs: [
+      { by: 'w2.0', from: 20_010, to: 20_020, ...failed },
+      { by: 'w2.0', from: 20_300, to: 20_310, ...failed },
+      { by: 'w2.0', from: 20_800, to: 20_810, ...failed },
+      { by: 'w2.0', from: 21_500, to: 21_510, ...failed },
+      { by: 'w2.0', from: 21_600, to: 21_610, ...done },
+    ],
+  })
+  for (const by of ['s1.0', 's2.0']) forged.note(21_590, by, { kind: 'resending', taskId: 'risen' })
+  forged.note(21_595, 's1.0', { kind: 'resent', taskId: 'risen', startedAt: START + 21_590 })
+  Object.assign(forged.row('risen'), {
+    events: [{ at: iso(21_592), kind: 'resent', reason: 'failed', attempts: 4 }],
+  })
+  forged.note(21_550, 's1.0', { kind: 'seen', taskId: 'risen', startedAt: START + 21_540, status: 'failed' })
+
   forged.note(24_000, 's1.0', { kind: 'drained' })
   forged.note(24_010, 'executioner', { kind: 'ended', process: 's1.0', how: 'code 0', isMeant: true })
   forged.note(27_000, 'executioner', { kind: 'idle', perSecond: 8, workers: 1, counts: { BLPOP: 24 } })

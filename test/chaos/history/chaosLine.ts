@@ -16,7 +16,14 @@ export type SubmitterLine =
       readonly type: TaskType
       readonly key?: string
       readonly notBefore?: number
+      /** It is not to be run before somebody starts it. */
+      readonly isDraft?: boolean
     }
+  /** Somebody asks for the start of a draft next. */
+  | { readonly kind: 'starting'; readonly ref: string; readonly taskId: string }
+  /** Somebody asks for a dead letter to be sent again next. */
+  | { readonly kind: 'resending'; readonly taskId: string }
+  | { readonly kind: 'resent'; readonly taskId: string; readonly startedAt: number }
   | { readonly kind: 'submitted'; readonly ref: string; readonly taskId: string; readonly startedAt: number }
   | {
       readonly kind: 'rejected'

@@ -58,6 +58,6 @@ export const execute = async (options: ExecutionerOptions): Promise<void> => {
       await Promise.all(both.map(strike))
     }
   } while (performance.now() < endsAt && !signal?.aborted)
-  // Whether something new is run after the last fault, too.
-  await pause(CALM_MS.max)
+  // Whether something new is taken and run after the last fault, too, when nothing excuses anything any more.
+  await pause(LONG_CALM_MS.max)
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { type AnyTaskHandlerDescriptor, defineTaskHandler, type TaskContext } from '@furystack/task-runner'
+import { finalize, map, type Observable, tap, timer } from 'rxjs'
 
 import type { Note } from '../history/historyFile.js'
 import { FLAKY_ATTEMPTS, FLAKY_DELAY_MS, POISON_DELIVERIES } from '../run/settings.js'
@@ -20,26 +21,50 @@ type Work = (ctx: Context, payload: ChaosPayload) => Promise<Partial<ChaosResult
 
 /** The handlers of a worker process, which write down what they do before and after they do it. */
 export const chaosHandlers = (note: (note: Note) => void): AnyTaskHandlerDescriptor[] => {
+  /** Writes down that a run has begun, and when it is told to stop. */
+  const begin = (type: TaskType, { taskId, attempt, cancellationSignal }: Context, { ref }: ChaosPayload) => {
+    const nonce = randomUUID()
+    const run = { taskId, attempt }
+    note({ kind: 'run', ...run, type, ref, nonce })
+    const onSignal = (): void => note({ kind: 'signal', ...run, reason: nameOf(cancellationSignal.reason) })
+    if (cancellationSignal.aborted) onSignal()
+    else cancellationSignal.addEventListener('abort', onSignal, { once: true })
+    return {
+      result: { ref, nonce },
+      end: (how: 'returned' | 'threw' | 'stopped'): void => note({ kind: 'end', ...run, how }),
+    }
+  }
+
   const logged =
     (type: TaskType, work: Work) =>
     async (ctx: Context, payload: ChaosPayload): Promise<ChaosResult> => {
-      const { taskId, attempt } = ctx
-      const nonce = randomUUID()
-      const run = { taskId, attempt }
-      note({ kind: 'run', ...run, type, ref: payload.ref, nonce })
-      const onSignal = (): void => note({ kind: 'signal', ...run, reason: nameOf(ctx.cancellationSignal.reason) })
-      if (ctx.cancellationSignal.aborted) onSignal()
-      else ctx.cancellationSignal.addEventListener('abort', onSignal, { once: true })
+      const { result, end } = begin(type, ctx, payload)
       try {
         const more = await work(ctx, payload)
-        note({ kind: 'end', ...run, how: 'returned' })
-        return { ref: payload.ref, nonce, ...more }
+        end('returned')
+        return { ...result, ...more }
       } catch (error) {
-        if (ctx.cancellationSignal.aborted) note({ kind: 'end', ...run, how: 'stopped' })
-        else note({ kind: 'end', ...run, how: 'threw' })
+        end(ctx.cancellationSignal.aborted ? 'stopped' : 'threw')
         throw error
       }
     }
+
+  /** Gives its result after a while. It has no ear for its signal: the runner stops it, by leaving it. */
+  function observe(ctx: Context, payload: ChaosPayload): Observable<ChaosResult> {
+    const { result, end } = begin('observed', ctx, payload)
+    let how: 'returned' | 'stopped' = 'stopped'
+    return timer(payload.ms).pipe(
+      map(() => result),
+      tap({
+        complete: () => {
+          how = 'returned'
+        },
+      }),
+      finalize(() => {
+        end(how)
+      }),
+    )
+  }
 
   const wait: Work = async ({ cancellationSignal }, { ms, isStubborn = false }) => {
     await pause(ms, undefined, isStubborn ? {} : { signal: cancellationSignal })
@@ -88,6 +113,7 @@ export const chaosHandlers = (note: (note: Note) => void): AnyTaskHandlerDescrip
     handler('tagged', wait),
     handler('endless', wait),
     handler('late', wait),
+    defineTaskHandler({ type: 'observed', version: 1, handler: observe }),
     handler('child', fail),
     handler('family', raise),
     handler('fleeting', wait, { retentionPolicy: { keepRowDays: 0 } }),

@@ -77,7 +77,8 @@ export const settleDown = async ({ admin, prefix }: Backend, limitMs: number): P
   const isOver = async (): Promise<boolean> => {
     const client = await admin()
     const statuses = await inPages(await rowKeysOf(client, prefix), (key) => client.hGet(key, 's'))
-    if (!statuses.every((status) => isTerminalStatus(status as Task['status']))) return false
+    // A draft that nobody could start stays what it is.
+    if (!statuses.every((status) => status === 'draft' || isTerminalStatus(status as Task['status']))) return false
     return (await leftoversOf(client, prefix)).length === 0
   }
   await until(isOver, { timeoutMs: limitMs, intervalMs: 500, description: 'all is over' }).catch(() => undefined)

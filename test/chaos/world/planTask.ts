@@ -1,6 +1,7 @@
 import type { SubmitOptions } from '@furystack/task-runner'
 
 import { type Random, randomOf } from '../run/random.js'
+import { FLAKY_ATTEMPTS } from '../run/settings.js'
 
 /** The kinds of tasks in a chaos run; what they do is in chaosHandlers. */
 export const TASK_TYPES = [
@@ -15,6 +16,7 @@ export const TASK_TYPES = [
   'endless',
   'fleeting',
   'late',
+  'observed',
 ] as const
 
 /** One of {@link TASK_TYPES}. */
@@ -41,10 +43,12 @@ export interface PlannedTask {
   readonly delayMs?: number
   readonly startWithinMs?: number
   readonly cancelAfterMs?: number
+  /** It is drafted first, and started a moment later. */
+  readonly isDraft?: boolean
   readonly isWaitedFor: boolean
 }
 
-const MIX: ReadonlyArray<readonly [share: number, type: TaskType | 'delayed' | 'keyed']> = [
+const MIX: ReadonlyArray<readonly [share: number, type: TaskType | 'delayed' | 'drafted' | 'keyed']> = [
   [18, 'quick'],
   [11, 'slow'],
   [14, 'capped'],
@@ -54,9 +58,13 @@ const MIX: ReadonlyArray<readonly [share: number, type: TaskType | 'delayed' | '
   [6, 'endless'],
   [5, 'fleeting'],
   [4, 'late'],
+  [6, 'observed'],
+  [6, 'drafted'],
   [10, 'delayed'],
   [7, 'keyed'],
 ]
+/** It fails for good; then whoever sends it again finds it well, or as it was. */
+const HOPELESS = [FLAKY_ATTEMPTS, 99]
 const TOTAL = MIX.reduce((sum, [share]) => sum + share, 0)
 
 /** Plans one submission after another for a process; those with a key are the same for all submitters of a seed. */
@@ -77,6 +85,7 @@ export const taskPlanner = (seed: string, by: string): (() => PlannedTask) => {
     }
     if (type === 'delayed')
       return { ...plan('quick', { ref, ms: random.int(0, 50) }, random), delayMs: random.int(100, 4_000) }
+    if (type === 'drafted') return { ...plan('quick', { ref, ms: 0 }, random), isDraft: true }
     return plan(type, { ref, ms: 0 }, random)
   }
 }
@@ -112,9 +121,14 @@ const plan = (type: TaskType, { ref }: ChaosPayload, random: Random): PlannedTas
       // Together about as many as the cap lets run.
       return planned({ ms: random.int(100, 900) })
     case 'flaky':
-      return planned({ ms: random.int(0, 50), failures: random.chance(0.1) ? 99 : random.int(1, 3) })
+      return planned({ ms: random.int(0, 50), failures: random.chance(0.2) ? random.pick(HOPELESS) : random.int(1, 3) })
     case 'family':
       return planned({ ms: random.int(0, 50), children: random.int(1, 4), generations: random.chance(0.2) ? 2 : 1 })
+    case 'observed':
+      // Some of them are told to stop while they run.
+      return random.chance(0.4)
+        ? planned({ ms: 8_000 }, { cancelAfterMs: random.int(0, 2_500), isWaitedFor: false })
+        : planned({ ms: random.int(0, 2_500) })
     case 'endless':
       return planned({ ms: 8_000 }, { cancelAfterMs: random.int(0, 2_500), isWaitedFor: false })
     case 'fleeting':

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Task } from '@furystack/task-runner'
+import { InvalidTaskStateError, type Task, UnknownTaskError } from '@furystack/task-runner'
 
 import { LaneError } from '../../../src/index.js'
 import { randomOf } from '../run/random.js'
@@ -38,7 +38,28 @@ const attempt = async <T>(call: string, ask: () => Promise<T>): Promise<T | unde
   }
 }
 
-const submitOnce = async ({ type, options, delayMs, startWithinMs }: PlannedTask): Promise<Task | undefined> => {
+/** Starts a draft, as often as it takes; answers whether somebody was told that it is started. */
+const start = async (ref: string, taskId: string): Promise<boolean> => {
+  for (let n = 0; n < KEY_TRIES; n++) {
+    await pause(250)
+    const startedAt = Date.now()
+    note({ kind: 'starting', ref, taskId })
+    try {
+      await runner.start(taskId)
+      note({ kind: 'submitted', ref, taskId, startedAt })
+      return true
+    } catch (error) {
+      if (error instanceof LaneError) note({ kind: 'refused', call: 'start', startedAt, ...effectOf(error) })
+      // An earlier start had its effect, or a fault has taken the draft away.
+      else if (error instanceof InvalidTaskStateError || error instanceof UnknownTaskError) return false
+      else throw error
+    }
+  }
+  return false
+}
+
+const submitOnce = async (planned: PlannedTask): Promise<Task | undefined> => {
+  const { type, options, delayMs, startWithinMs, isDraft = false } = planned
   const { ref } = options.payload
   const startedAt = Date.now()
   const notBefore = delayMs === undefined ? undefined : startedAt + delayMs
@@ -48,14 +69,17 @@ const submitOnce = async ({ type, options, delayMs, startWithinMs }: PlannedTask
     type,
     ...(options.idempotencyKey !== undefined && { key: options.idempotencyKey }),
     ...(notBefore !== undefined && { notBefore }),
+    ...(isDraft && { isDraft }),
   })
   try {
-    const task = await runner.submit({
+    const task = await runner[isDraft ? 'draft' : 'submit']({
       ...options,
       ...(notBefore !== undefined && { notBefore: new Date(notBefore) }),
       ...(startWithinMs !== undefined && { startBefore: new Date(startedAt + startWithinMs) }),
     })
-    note({ kind: 'submitted', ref, taskId: task.id, startedAt })
+    if (!isDraft) note({ kind: 'submitted', ref, taskId: task.id, startedAt })
+    else if (!(await start(ref, task.id)))
+      note({ kind: 'rejected', ref, startedAt: Date.now(), error: 'it may not be started', effect: 'unknown' })
     return task
   } catch (error) {
     note({ kind: 'rejected', ref, startedAt, ...effectOf(error) })
@@ -102,6 +126,24 @@ const cancel = async (taskId: string, afterMs: number): Promise<void> => {
   }
 }
 
+/** Sends one of the latest dead letters again, as others may do at the same time. */
+const resend = async (): Promise<void> => {
+  const type = random.chance(0.1) ? 'poison' : 'flaky'
+  const page = await attempt('dead letters', () => runner.deadLetters.list({ type, limit: 3 }))
+  if (!page || page.letters.length === 0) return
+  const { id: taskId } = random.pick(page.letters)
+  const startedAt = Date.now()
+  note({ kind: 'resending', taskId })
+  try {
+    await runner.deadLetters.resend(taskId)
+    note({ kind: 'resent', taskId, startedAt })
+  } catch (error) {
+    // Somebody else was first, or a fault has taken it away.
+    if (error instanceof InvalidTaskStateError || error instanceof UnknownTaskError) return
+    note({ kind: 'refused', call: 'resend', startedAt, ...effectOf(error) })
+  }
+}
+
 const live = async (planned: PlannedTask): Promise<void> => {
   const task = await submit(planned)
   if (!task) return
@@ -109,6 +151,7 @@ const live = async (planned: PlannedTask): Promise<void> => {
   if (planned.cancelAfterMs !== undefined) await cancel(task.id, planned.cancelAfterMs)
   if (planned.isWaitedFor) await wait(task.id)
   if (random.chance(0.2)) await look(random.pick(known))
+  if (random.chance(0.1)) await resend()
 }
 
 process.on('message', ({ kind }: ProcessOrder) => {
