@@ -36,9 +36,9 @@ import { usualTurnLua } from './usualTurnLua.js'
  * other. Entries are settled together, lane by lane, because one that is deleted alone costs as much as the rest of its task.
  *
  * KEYS: 1 root, 2… the streams of the lanes to be read.
- * ARGV: as takeEntry takes them, then number of batches, and for each: lane, type, version, cap type, worker, policy and its
- * times (see policyFields), number of attempts; for each attempt what finishClaim takes; then number of lanes to settle
- * entries of, and for each: lane, cap type, number of entries; for each entry consumer, id, deliveries.
+ * ARGV: as takeEntry takes them, then number of batches, and for each: lane, cap type, number of attempts, '' if worker and
+ * policy are those of the batch before, else '1', the worker, the policy and its times (see policyFields); for each attempt
+ * what finishClaim takes; then number of lanes to settle entries of, and for each: lane, cap type, number of entries; for each entry consumer, id, deliveries.
  * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, the error of the reading
  * ('' for none), the answers of finishClaim, the entries that were set aside (see takeEntry), 1 or 0 for each entry that was
  * to be settled (0: its consumer does not own it any more).
@@ -108,7 +108,8 @@ export const finishAndRead = async (
   const [scriptKeys, args] = claimArguments(keys, setting, request)
   const batches = batchesOf(finishing)
   args.push(String(batches.length))
-  for (const batch of batches) pushBatch(args, finishing, batch)
+  let before: FinishedClaim | undefined
+  for (const batch of batches) before = pushBatch(args, finishing, batch, before)
   const groups = groupsOf(settling)
   args.push(String(groups.length))
   for (const group of groups) pushGroup(args, settling, group)
@@ -164,16 +165,25 @@ const batchesOf = (finishing: readonly FinishedClaim[]): Batch[] => {
 }
 
 const isAlike = (one: FinishedClaim, other: FinishedClaim): boolean =>
-  one.input.workerId === other.input.workerId &&
-  one.claim.lane.name === other.claim.lane.name &&
-  one.input.retentionPolicy === other.input.retentionPolicy
+  one.claim.lane.name === other.claim.lane.name && isToldAlike(one, other)
 
-const pushBatch = (args: string[], finishing: readonly FinishedClaim[], batch: Batch): void => {
-  const { claim, input } = finishing[batch[0] as number] as FinishedClaim
-  const { lane, isCapped } = claim
-  args.push(lane.name, lane.type, String(lane.handlerVersion), isCapped ? lane.type : '')
-  args.push(encodeWorkerId(input.workerId), ...policyFields(input.retentionPolicy), String(batch.length))
+/** Whether worker and policy are the same. */
+const isToldAlike = (one: FinishedClaim, other: FinishedClaim): boolean =>
+  one.input.workerId === other.input.workerId && one.input.retentionPolicy === other.input.retentionPolicy
+
+const pushBatch = (
+  args: string[],
+  finishing: readonly FinishedClaim[],
+  batch: Batch,
+  before: FinishedClaim | undefined,
+): FinishedClaim => {
+  const first = finishing[batch[0] as number] as FinishedClaim
+  const { lane, isCapped } = first.claim
+  args.push(lane.name, isCapped ? lane.type : '', String(batch.length))
+  if (before && isToldAlike(before, first)) args.push('')
+  else args.push('1', encodeWorkerId(first.input.workerId), ...policyFields(first.input.retentionPolicy))
   for (const at of batch) pushAttempt(args, finishing[at] as FinishedClaim)
+  return first
 }
 
 const pushAttempt = (args: string[], { claim, input }: FinishedClaim): void => {

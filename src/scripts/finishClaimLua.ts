@@ -11,6 +11,12 @@
  * makes 'error' and the server's message of what is raised.
  */
 export const finishClaimLua = `
+local function kindAndVersion(lane)
+  local kind, version = string.match(lane, '^(.+):v(%d+)$')
+  if kind then return kind, version end
+  return string.match(lane, '^(.+):v(%d+):tags=[^:]*$')
+end
+
 local function finishClaim(batch, first, count)
   local taskId, run, entryId, started, kind = unpack(ARGV, first, first + 4)
   local text, err, delayMs, member = '', '', '0', ''
@@ -24,7 +30,7 @@ local function finishClaim(batch, first, count)
   if not status then return { '', detail or '' } end
   if status == 'pending' then
     if detail == '' then
-      enqueue(root, group, batch.lane, taskId, batch.kind, batch.version)
+      enqueue(root, group, batch.lane, taskId, kindAndVersion(batch.lane))
     else
       redis.call('HSET', root .. 'row:' .. taskId, 'm', park(root, member, tonumber(detail)))
     end

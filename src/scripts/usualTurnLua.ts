@@ -34,12 +34,16 @@ end
 
 local finished, batches = {}, tonumber(ARGV[at + 1])
 at = at + 2
+local by, policy, times, kept
 for _ = 1, batches do
-  local lane, capType, by, policy, times = ARGV[at], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
-  local kept = policy == '' and '${String(DEFAULT_MS)}' or string.match(times, '^(-?%d+)|')
-  local batch = { settled = {}, lane = lane, kind = ARGV[at + 1], version = ARGV[at + 2], worker = by }
-  local settled, attempts = batch.settled, tonumber(ARGV[at + 7])
-  at = at + 8
+  local lane, capType, attempts, settled, batch = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), {}, nil
+  if ARGV[at + 3] == '' then
+    at = at + 4
+  else
+    by, policy, times = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
+    kept = policy == '' and '${String(DEFAULT_MS)}' or string.match(times, '^(-?%d+)|')
+    at = at + 7
+  end
   for _ = 1, attempts do
     local run, started, kind, count = ARGV[at + 1], ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5])
     local row, reply = root .. 'row:' .. ARGV[at], nil
@@ -62,7 +66,7 @@ for _ = 1, batches do
       end
       if reply == 1 or reply == 2 then settled[#settled + 1] = ARGV[at + 2] end
     else
-      if policy ~= '' then batch.policy = { policy, times } end
+      batch = batch or { settled = settled, lane = lane, worker = by, policy = policy ~= '' and { policy, times } or nil }
       local ok, answer = pcall(generally().finishClaim, batch, at, count)
       reply = ok and answer or { 'error', type(answer) == 'table' and answer.err or tostring(answer) }
     end
@@ -87,6 +91,7 @@ for _ = 1, groups do
   settleTogether(lane, capType, settled)
 end
 
+-- By what is told of a lane, which is the same for many.
 local deadlines = {}
 local function takeUsual(lane, entryId, fields)
   if fields[1] ~= 'taskId' or fields[2] == '' then return false end
@@ -103,10 +108,11 @@ local function takeUsual(lane, entryId, fields)
     (size > 8 and flat[9] ~= 'p') or (size > 10 and flat[11] ~= 'p1') or (size > 12 and flat[13] ~= 'p2') then
     return false
   end
-  local deadline = deadlines[lane]
+  local told = ARGV[4 + slotCount + lane]
+  local deadline = deadlines[told]
   if not deadline then
-    deadline = int(now + string.match(ARGV[4 + slotCount + lane], '^[^|]+'))
-    deadlines[lane] = deadline
+    deadline = int(now + string.match(told, '^[^|]+'))
+    deadlines[told] = deadline
   end
   redis.call('HSET', row, 's', 'running', 'd', deadline, 'run', '1', 'a1', nowText .. '||i|' .. worker .. '|')
   claims[#claims + 1] = { lane, nextSlot, entryId, 1, taskId, 'first',
