@@ -26,7 +26,8 @@ export interface ReadNewOptions {
 
 /**
  * Claims entries that nobody has had yet, at most one for each slot of the demand. Lanes take turns: each read begins
- * one lane further on than the last, and within a read each lane gives one entry before any gives a second.
+ * behind the lanes that the last one came to, at least one further on, and within a read each lane gives one entry before
+ * any gives a second. So no lane gives again before all that have something were asked.
  *
  *     demand 2   ^--(ab|)    two entries
  *     demand 2   ^--|        the lanes are empty
@@ -45,14 +46,19 @@ export interface ReadNewOptions {
 export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   const { workerId, lanes, onReply, report } = options
   let turn = 0
+  /** Never past a lane that was not asked, however many reads are on their way. */
+  const goOnFrom = (next: number): void => {
+    turn = Math.max(turn, next)
+  }
   /** How many reads in a row have found all they asked for in the first few lanes. */
   let inFew = 0
-  const read = (slots: readonly string[], asked: readonly LaneReading[]): Observable<Claim> => {
+  const read = (slots: readonly string[], asked: readonly LaneReading[], from: number): Observable<Claim> => {
     const isEnough = (reply: ReadReply): boolean =>
       reply.claims.length === slots.length &&
       reply.claims.every((claim) => isAmong(asked, fewFor(slots), claim.lane.name))
     return deliverClaims(port, port.read({ workerId, slots, lanes: asked }), report, (reply) => {
       if (asked.length > fewFor(slots) || inFew > 0) inFew = isEnough(reply) ? inFew + 1 : 0
+      goOnFrom(from + Math.min(reply.claims.length, asked.length))
       onReply?.(reply)
       if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
       reportSetAside(reply, report)
@@ -60,20 +66,24 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   }
   return (slots) =>
     defer(() => {
-      const all = rotated(lanes(), turn++)
+      const from = turn
+      const all = rotated(lanes(), from)
+      goOnFrom(from + 1)
       const few = fewFor(slots)
-      // Each lane has been the first one by then.
-      if (all.length <= few || inFew < all.length) return read(slots, all)
+      if (all.length <= few || inFew < Math.min(all.length, SURE_AFTER)) return read(slots, all, from)
       const taken = new Set<string>()
       return concat(
-        read(slots, all.slice(0, few)).pipe(tap((claim) => taken.add(claim.slot))),
+        read(slots, all.slice(0, few), from).pipe(tap((claim) => taken.add(claim.slot))),
         defer(() => {
           const left = slots.filter((slot) => !taken.has(slot))
-          return left.length === 0 ? EMPTY : read(left, all.slice(few))
+          return left.length === 0 ? EMPTY : read(left, all.slice(few), from + few)
         }),
       )
     })
 }
+
+/** Reads in a row that show that the first few lanes give enough. To be wrong costs one round trip more. */
+const SURE_AFTER = 64
 
 /** How many lanes are worth asking together in any case; never fewer than could give one entry to each slot. */
 const fewFor = (slots: readonly string[]): number => Math.max(8, slots.length)

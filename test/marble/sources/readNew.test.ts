@@ -1,4 +1,4 @@
-import { BehaviorSubject, concat, EMPTY, of } from 'rxjs'
+import { BehaviorSubject, concat, EMPTY, Observable, of } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
 import { lane, type LaneEvent, type LaneReading, readNew, type ReadReply } from '../../../src/index.js'
@@ -72,6 +72,41 @@ describe('readNew', () => {
       [mail],
       [],
     ])
+  })
+
+  it('begins behind the lanes that have given something, even with two reads on their way', () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => reading(`many-${String(n)}`))
+    const given = new Map<string, number>()
+    const demand = Array.from({ length: 25 }, (_, n) => `w-slot-${String(n)}`)
+    const replies: Array<() => void> = []
+    const sizes: number[] = []
+    const port = marbleLanePort({
+      // Each lane has something to give.
+      read: ({ slots: asked, lanes }) =>
+        new Observable((out) => {
+          sizes.push(lanes.length)
+          replies.push(() => {
+            out.next(readReply(asked.map((slot, n) => ({ ...a, slot, lane: lanes[n]?.lane ?? mail.lane }))))
+            out.complete()
+          })
+        }),
+    })
+    const source = readNew(port, { workerId: 'w', lanes: () => many })
+    const read = (): void =>
+      void source(demand).subscribe(({ lane: { name } }) => given.set(name, (given.get(name) ?? 0) + 1))
+
+    read()
+    for (let n = 0; n < 200; n++) {
+      read()
+      replies.shift()?.()
+    }
+
+    // 200 reads of 25 are five rounds; of two on their way, one repeats most of the other's lanes.
+    expect(given.size).toBe(1_000)
+    expect(Math.max(...given.values()) / Math.min(...given.values())).toBeLessThanOrEqual(3)
+    // A thousand lanes are not named for long where the first give all.
+    expect(sizes.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => 1_000))
+    expect(new Set(sizes.slice(70))).toEqual(new Set([25]))
   })
 
   it('asks the first few of many lanes as long as these give enough, and the rest at once when they do not', () => {
