@@ -27,7 +27,7 @@ export interface ReadNewOptions {
 /**
  * Claims entries that nobody has had yet, at most one for each slot of the demand. Lanes take turns: each read begins
  * behind the lanes that the last one came to, at least one further on, and within a read each lane gives one entry before
- * any gives a second. So no lane gives again before all that have something were asked.
+ * any gives a second. So none is passed over, and with one read at a time none gives again before all were asked.
  *
  *     demand 2   ^--(ab|)    two entries
  *     demand 2   ^--|        the lanes are empty
