@@ -62,7 +62,7 @@ const setUp = ({ client, connection }: Awaited<ReturnType<typeof connect>>) => {
         }),
       ),
     /** What is left in the stream, by the tasks' ids. */
-    left: async () => (await client.xRange(stream, '-', '+')).map((entry) => entry?.message.taskId),
+    left: async () => (await client.xRange(stream, '-', '+'))?.map((entry) => entry?.message.taskId),
     callsOf: async (command: string) =>
       Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await client.info('commandstats'))?.[1] ?? 0),
   }

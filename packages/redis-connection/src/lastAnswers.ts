@@ -16,7 +16,12 @@ import {
 import { destroyClient } from './destroyClient.js'
 import type { RedisClient } from './redisClient.js'
 
-/** How {@link lastAnswers} waits. */
+/**
+ * How {@link lastAnswers} waits.
+ *
+ * @example
+ * const options: LastAnswersOptions = { limitMs: 100 }
+ */
 export interface LastAnswersOptions {
   /**
    * How long the server has, in milliseconds. @default 500: longer than an answer takes that is on its way, and short enough
