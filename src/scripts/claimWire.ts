@@ -96,9 +96,10 @@ export const decodeClaims = (
   reply: unknown,
   request: ReadRequest,
 ): { claims: Claim[]; rest: unknown[]; now: number } => {
-  if (!Array.isArray(reply) || !Array.isArray(reply[1])) throw new ScriptReplyError(script, reply)
-  const [now, wireClaims, ...rest] = reply as [number, WireClaim[], ...unknown[]]
-  const claims = wireClaims.map((wire) => {
+  if (!Array.isArray(reply) || !(Array.isArray(reply[1]) || reply[1] === null))
+    throw new ScriptReplyError(script, reply)
+  const [now, wireClaims, ...rest] = reply as [number, WireClaim[] | null, ...unknown[]]
+  const claims = (wireClaims ?? []).map((wire) => {
     const reading = request.lanes[wire[0] - 1]
     const slot = request.slots[wire[1] - 1]
     if (!reading || slot === undefined) throw new ScriptReplyError(script, wire)

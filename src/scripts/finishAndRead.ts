@@ -41,7 +41,7 @@ import { usualTurnLua } from './usualTurnLua.js'
  * what finishClaim takes; then number of lanes to settle entries of, and for each: lane, cap type, number of entries; for each entry consumer, id, deliveries.
  * Returns: now, claims (see takeEntry), positions of the lanes that are at their cap, the error of the reading
  * ('' for none), the answers of finishClaim, the entries that were set aside (see takeEntry), 1 or 0 for each entry that was
- * to be settled (0: its consumer does not own it any more).
+ * to be settled (0: its consumer does not own it any more). Nil in place of an empty list.
  * Cost: for a claim one read, one row read and one written; for an attempt one row read and one written; for a lane two
  * commands, and one read more if it turns out empty.
  */
@@ -115,17 +115,17 @@ export const finishAndRead = async (
   for (const group of groups) pushGroup(args, settling, group)
   const reply = await runScript(connection, script, scriptKeys, args)
   const { claims, rest, now } = decodeClaims(script.name, reply, request)
-  const [full, failure, answers, aside, owned] = rest as [number[], string, Answer[], WireSetAside[], number[]]
-  const setAside = setAsideOf(aside, request)
-  if (answers.length !== finishing.length || owned.length !== settling.length) {
+  const [full, failure, answers, aside, owned] = rest as Rest
+  const setAside = setAsideOf(aside ?? NONE, request)
+  if ((answers ?? NONE).length !== finishing.length || (owned ?? NONE).length !== settling.length) {
     throw new ScriptReplyError(script.name, reply)
   }
   const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
   let next = 0
-  for (const at of batches.flat()) finished[at] = resultOf(now, answers[next++] as Answer)
+  for (const at of batches.flat()) finished[at] = resultOf(now, answers?.[next++] as Answer)
   const settled = new Array<boolean>(settling.length)
   next = 0
-  for (const at of groups.flat()) settled[at] = owned[next++] === 1
+  for (const at of groups.flat()) settled[at] = owned?.[next++] === 1
   return {
     finished,
     read:
@@ -133,12 +133,23 @@ export const finishAndRead = async (
         ? new RedisRefusedError(script.name, failure)
         : {
             claims,
-            full: full.flatMap((position) => request.lanes[position - 1]?.lane ?? []),
+            full: (full ?? NONE).flatMap((position) => request.lanes[position - 1]?.lane ?? []),
             ...setAside,
           },
     settled,
   }
 }
+
+/** What follows the claims. */
+type Rest = [
+  full: number[] | null,
+  failure: string,
+  answers: Answer[] | null,
+  aside: WireSetAside[] | null,
+  owned: number[] | null,
+]
+
+const NONE: readonly never[] = []
 
 /** 1: succeeded, and that is all; 2: and the row is gone. */
 type Answer = 1 | 2 | string[]

@@ -163,5 +163,7 @@ end
 local ok, full = pcall(read)
 local failure = ''
 if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
-return { now, claims, full, failure, finished, setAside, answers }
+-- Each table of a reply is looked through for what it may stand for; half of a call's tables are empty.
+local function some(list) return #list > 0 and list end
+return { now, some(claims), some(full), failure, some(finished), some(setAside), some(answers) }
 `
