@@ -10,6 +10,8 @@ const CALLGRIND = [
   // Neither VALGRIND_OPTS nor a .valgrindrc has a say in what is counted.
   '--command-line-only=yes',
   '--tool=callgrind',
+  // Nobody else's callgrind_control, which may mean all processes, has a say either.
+  '--vgdb=no',
   `--callgrind-out-file=${OUT_FILE}`,
   '--dump-before=echoCommand',
   // On entry and exit of these: what a command takes, from reading to answering, and nothing that goes by the clock.
