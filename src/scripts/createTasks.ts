@@ -3,7 +3,7 @@ import { DEFAULT_KEY_TTL_MS, type CreateResult, type CreateTask, type TaskStatus
 import type { Connection } from '../connection/connection.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import { checkRowId, isRowId, type Keys } from '../keys/keys.js'
-import { lane } from '../keys/lane.js'
+import { type Lane, lane } from '../keys/lane.js'
 import { blobField, blobText, encodeStore } from '../rows/blobText.js'
 import { decodeRow, rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
@@ -31,7 +31,7 @@ const PAGE = { items: 500, bytes: 16 * 1_048_576, bytesOf: payloadBytesOf }
  *
  * KEYS: 1 root, then for each task: the lane's stream, the idempotency lease (the stream again without a key).
  * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
- * member of the schedule, task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
+ * member of the schedule ('' where neither a time nor a draft needs it), task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
  * length of the lease in ms ('' for ever), whether the key may be taken from a task without success ('1' or ''), start
  * before (epoch ms, '' for no limit), JSON list of the blobs it consumes ('' for none: field, store and JSON of each),
  * number of the arguments that follow, the row's fields and values.
@@ -89,7 +89,7 @@ for i, task in ipairs(tasks) do
   else
     local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, blobs, count =
       unpack(ARGV, first, first + 12)
-    if taskId ~= givenId then
+    if taskId ~= givenId and member ~= '' then
       -- No text within the id can look like this, as its quotation marks are escaped.
       local rest = string.find(member, ',"type":', 1, true)
       member = '{"taskId":' .. cjson.encode(taskId) .. string.sub(member, rest)
@@ -153,21 +153,25 @@ export const createTasks = async (
   const results: CreateResult[] = []
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
   for (const page of pagesOf(inputs, PAGE)) {
-    const { scriptKeys, args } = wireOf(keys, page)
+    const [scriptKeys, args] = wireOf(keys, page)
     const reply = await runScript(connection, script, scriptKeys, [group, withEntries ? '1' : '', ...args])
     const refusal = refusalIn(reply)
     if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
     if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
-    const [at, ...rows] = reply as [number, ...WireResult[]]
-    for (const [word, taskId, more, events, children, blobs] of rows) {
-      results.push(
-        word === 'created'
-          ? { kind: 'created', taskId, at, ...(more && { parentType: more }) }
-          : { kind: 'exists', stored: decodeRow(taskId, more, { events, children, blobs }) },
-      )
-    }
+    const at = reply[0] as number
+    for (let row = 1; row < reply.length; row++) results.push(resultOf(reply[row] as WireResult, at))
   }
   return results
+}
+
+const resultOf = (wire: WireResult, at: number): CreateResult => {
+  const taskId = wire[1]
+  if (wire[0] === 'created') {
+    const parentType = wire[2]
+    return parentType === '' ? { kind: 'created', taskId, at } : { kind: 'created', taskId, at, parentType }
+  }
+  const [, , row, events, children, blobs] = wire
+  return { kind: 'exists', stored: decodeRow(taskId, row, { events, children, blobs }) }
 }
 
 type WireResult =
@@ -193,9 +197,10 @@ const blobsOf = ({ consumedBlobs = [] }: CreateTask): string => {
   )
 }
 
-const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
+const wireOf = (keys: Keys, inputs: readonly CreateTask[]): [keys: string[], args: string[]] => {
   const scriptKeys = [keys.root]
   const args: string[] = []
+  let of: { readonly like: CreateTask; readonly to: Lane; readonly stream: string } | undefined
   for (const input of inputs) {
     const {
       id,
@@ -207,11 +212,16 @@ const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
       idempotencyKey,
       parentTaskId = '',
     } = input
-    const to = lane(type, handlerVersion, input.tags)
-    const stream = keys.queue(to)
+    // Most lists are of one type.
+    if (!of || !isOfOneLane(of.like, input)) {
+      const to = lane(type, handlerVersion, input.tags)
+      of = { like: input, to, stream: keys.queue(to) }
+    }
+    const { to, stream } = of
     scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
     const fields = rowFieldsOf(input)
-    args.push(to.name, parkedMember(id, to), id, type, String(handlerVersion), status, String(notBefore))
+    const member = notBefore > 0 || status === 'draft' ? parkedMember(id, to) : ''
+    args.push(to.name, member, id, type, String(handlerVersion), status, String(notBefore))
     args.push(
       parentTaskId,
       ...keyArgumentsOf(input),
@@ -221,5 +231,8 @@ const wireOf = (keys: Keys, inputs: readonly CreateTask[]) => {
       ...fields,
     )
   }
-  return { scriptKeys, args }
+  return [scriptKeys, args]
 }
+
+const isOfOneLane = (one: CreateTask, other: CreateTask): boolean =>
+  one.type === other.type && one.handlerVersion === other.handlerVersion && one.tags === other.tags

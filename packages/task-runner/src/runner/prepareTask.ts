@@ -68,17 +68,17 @@ export const prepareTask = <P>(
     create.keyTtlMs = context.keyTtlMs ?? DEFAULT_KEY_TTL_MS
     create.resubmitAfterFailure = options.resubmitAfterFailure === true
   }
-  const payloadJson = encodePayload(`a task of type ${quoted(type)}`, options.payload, context.maxPayloadBytes)
+  const payloadJson = encodePayload(() => `a task of type ${quoted(type)}`, options.payload, context.maxPayloadBytes)
   if (payloadJson !== undefined) create.payloadJson = payloadJson
   return create
 }
 
-/** The JSON text of a payload; a `PayloadError` if there is none. */
-export const encodePayload = (subject: string, payload: unknown, maxBytes: number): string | undefined => {
+/** The JSON text of a payload; a `PayloadError` if there is none. `subject` is asked for only then. */
+export const encodePayload = (subject: () => string, payload: unknown, maxBytes: number): string | undefined => {
   try {
     return encodeJson(payload, maxBytes)
   } catch (error) {
-    throw new PayloadError(subject, messageOf(error), { cause: error })
+    throw new PayloadError(subject(), messageOf(error), { cause: error })
   }
 }
 

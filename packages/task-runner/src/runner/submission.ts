@@ -47,11 +47,12 @@ export class Submission {
     const failures: unknown[] = []
     // One after the other, so that they are queued in their order.
     for (const [index, create] of creates.entries()) {
+      const result = results[index]
       try {
-        tasks.push(await this.#place(create, results[index]))
+        tasks.push(result?.kind === 'created' ? this.#created(create, result) : await this.#place(create, result))
       } catch (error) {
         // What has been created is to be announced, whatever is wrong with its neighbour.
-        if (results[index] === undefined) throw error
+        if (result === undefined) throw error
         failures.push(error)
       }
     }
@@ -62,7 +63,11 @@ export class Submission {
   async start<P>(taskId: string, options: StartOptions<P> | undefined): Promise<Task> {
     const input: StartTask = { taskId }
     if (options !== undefined && 'payload' in checkObject('options', options)) {
-      const json = encodePayload(`task ${printable(taskId)}`, options.payload, this.parts.settings.maxPayloadBytes)
+      const json = encodePayload(
+        () => `task ${printable(taskId)}`,
+        options.payload,
+        this.parts.settings.maxPayloadBytes,
+      )
       input.payload = json === undefined ? {} : { json }
     }
     if (!this.#canDelay) {
@@ -125,13 +130,18 @@ export class Submission {
     if (result.kind === 'refused') throw refusalOf(result)
     // A random id that exists already is our own: the first answer got lost and the step was taken again.
     if (result.kind === 'exists') return presentTask(result.stored)
-    const { taskId, at, parentType } = result
-    const task = taskFromCreate({ ...create, id: taskId }, at)
-    if (parentType !== undefined) this.parts.updates.spawnedChild(parentType, create.parentTaskId ?? '', taskId, at)
-    this.#announce(task, at, create.payloadJson)
+    const task = this.#created(create, result)
     if (this.parts.joint === undefined && task.status === 'pending') {
       await this.parts.dispatcher.dispatch(task, 0, create.notBefore)
     }
+    return task
+  }
+
+  /** Tells of a task that is there now. */
+  #created(create: CreateTask, { taskId, at, parentType }: CreateResult & { kind: 'created' }): Task {
+    const task = taskFromCreate(taskId === create.id ? create : { ...create, id: taskId }, at)
+    if (parentType !== undefined) this.parts.updates.spawnedChild(parentType, create.parentTaskId ?? '', taskId, at)
+    this.#announce(task, at, create.payloadJson)
     return presentTask({ task })
   }
 
