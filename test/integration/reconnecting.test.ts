@@ -1,4 +1,4 @@
-import { locateServer, type RedisClient } from '@furystack/redis-connection'
+import { locateServer, type RedisClient, type RedisSentinel, type ServerLocator } from '@furystack/redis-connection'
 import { type SchedulerLike, Subscription } from 'rxjs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
@@ -78,6 +78,42 @@ describe('a connection that pauses between attempts', () => {
     moved()
     expect(await answer).toBe('PONG')
   })
+})
+
+it('a link that pauses is told once of another primary, and tries once for that', async () => {
+  const client = await connectClient()
+  let hear = (_: unknown): void => undefined
+  const sentinel: RedisSentinel = {
+    isOpen: true,
+    getMasterNode: () => undefined,
+    _execute: (_, task) => task(client),
+    on: (_, listener) => (hear = listener),
+    off: () => undefined,
+  }
+  const server = locateServer({ kind: 'sentinel', client: sentinel }, 'svc/')
+  const failed = deferred()
+  let listening = 0
+  const watched: ServerLocator = {
+    ...server,
+    onMoved: (listener) => {
+      // Without a limit it would never come to an end.
+      if (++listening > 20) throw new Error('told again and again')
+      return server.onMoved(listener)
+    },
+  }
+  const check = (): Promise<undefined> => Promise.resolve(undefined)
+  const options = { server: watched, check, name: 'bus', deadlineMs: 60_000, scheduler: standstill }
+  const subscription = connectLink(options).subscribe({
+    next: ({ link }) => {
+      if (!link) setImmediate(() => failed.resolve())
+    },
+    error: () => undefined,
+  })
+  onTestFinished(() => subscription.unsubscribe())
+  await failed.promise
+  const before = listening
+  hear({ type: 'MASTER_CHANGE', node: { host: '127.0.0.1', port: 1 } })
+  expect(listening - before).toBe(1)
 })
 
 it('tells when a command is answered after one that was refused for what passes, and not otherwise', async () => {

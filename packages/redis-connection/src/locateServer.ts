@@ -18,7 +18,7 @@ export const locateServer = (known: KnownClient, key: string): ServerLocator => 
   return {
     ...wayTo(known, key),
     reached: () => {
-      for (const listener of listeners) listener()
+      for (const listener of [...listeners]) listener()
     },
     onReached: (listener) => {
       listeners.add(listener)

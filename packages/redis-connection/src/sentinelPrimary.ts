@@ -37,7 +37,8 @@ export const sentinelPrimary = (sentinel: RedisSentinel): WayToServer => {
     if (primary && primary.host === node?.host && primary.port === node.port) return
     hasHeard = true
     known = undefined
-    for (const listener of listeners) listener()
+    // Who is told begins anew, and listens again: that one has been told.
+    for (const listener of [...listeners]) listener()
   }
 
   const heardOf = (): ServerAddress => {
