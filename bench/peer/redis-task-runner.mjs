@@ -64,7 +64,8 @@ export default {
       type: typeOf(submitted++, options),
       payload: data,
       handlerVersion: 1,
-      ...(delay && { notBefore: new Date(Date.now() + delay) }),
+      // The clock of dates has whole milliseconds: rounded down, a task would be due up to one of them early.
+      ...(delay && { notBefore: new Date(Math.ceil(performance.timeOrigin + performance.now() + delay)) }),
       ...(notBefore && { notBefore: new Date(notBefore) }),
     })
     return {

@@ -101,6 +101,17 @@ local function resumeBlobs(root, row, taskId, stores)
   local blobs = row .. ':blobs'
   for _, store in ipairs(cjson.decode(stores)) do redis.call('ZREM', root .. 'blobs:' .. store, taskId) end
   redis.call('HDEL', blobs, '.m', '.t', '.s')
+  -- In a store whose blobs have been deleted nothing is left to be dealt with.
+  local left, isKnown = {}, {}
+  for _, field in ipairs(redis.call('HKEYS', blobs)) do
+    local store = string.match(field, '^%a|([^|]*)|')
+    if not isKnown[store] then
+      isKnown[store] = true
+      left[#left + 1] = store
+    end
+  end
+  if #left == 0 then return redis.call('HDEL', row, 'bl') end
+  redis.call('HSET', row, 'bl', cjson.encode(left))
   redis.call('PERSIST', blobs)
   markUse(root, blobs, taskId, 'inf')
 end

@@ -386,6 +386,18 @@ export const taskStoreBlobSuite = (name: string, makeStore: () => Promise<TaskSt
       expect(await take()).toHaveLength(1)
     })
 
+    it('has nothing more to do with a task that was sent again when its blobs had been deleted', async () => {
+      const id = await ended({}, { outcome: FAILED })
+      for (const task of await take()) await settle(task)
+      expect(await read(id)).toMatchObject({ producedBlobs: [], isSwept: true })
+
+      await store.deadLetters.resend({ id, fromScratch: false })
+      await store.cancel({ taskId: id })
+
+      expect(await take()).toEqual([])
+      expect(await read(id)).toMatchObject({ producedBlobs: [], isSwept: false })
+    })
+
     it('lets nobody write a blob anew while it is being deleted', async () => {
       const id = await ended({}, { outcome: FAILED })
       const [task] = await take()
