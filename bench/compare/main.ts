@@ -25,8 +25,8 @@ const rounds = Number(values.rounds)
 const AMOUNTS: Amounts = {
   submits: 6_000,
   process: { '1': 5_000, '10': 12_000, '50': 16_000 },
-  // The first thousands are run by code that is still being compiled.
-  warmup: 3_000,
+  // The first thousands are run by code that is still being compiled; at ten slots a turn is ten of them.
+  warmup: 8_000,
   latencies: 240,
 }
 

@@ -70,9 +70,6 @@ export interface WorkLanesOptions<Outcome> {
   readonly shape?: (source: ClaimSource) => ClaimSource
 }
 
-/** Fewer slots are as fast when one asking is for all of them, and cost Redis and the process a tenth and a sixth less. */
-const AHEAD_FROM = 32
-
 /**
  * One worker: its slots filled from its lanes, stale claims before new entries, a bell to wake it when they are empty;
  * beside it the tick that promotes due tasks, the watch for new lanes, and the clearing away of consumers that nobody
@@ -132,7 +129,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const { wake$, retryBackoffMs: restMs } = options
     const rest = { report, restMs, wake$, stop$: stopped$, scheduler, random }
     const claims = restOnError(waitWhenEmpty(shaped, idle$), rest)
-    const ahead = slots.length < AHEAD_FROM ? undefined : restOnError(untilStopped(shape(read)), rest)
+    const ahead = restOnError(untilStopped(shape(read)), rest)
 
     const ticks$ = promoteWhenDue(port, {
       promoterId: workerId,

@@ -27,8 +27,8 @@ const PAGE = {
  *     under load   ----------(read) (a, b)             (c)
  *
  * Under load the read goes first, and the rest a moment later in a write of its own: then Redis ends the old attempts while
- * this process runs the new ones, where each would else wait for the other. It makes a worker with one slot a quarter faster,
- * and one with ten by half; a second call costs Redis a tenth of a task at one slot, and nothing that shows at ten.
+ * this process runs the new ones, where each would else wait for the other. It makes a worker with ten slots faster by a
+ * quarter, and costs Redis nothing that shows; with one slot it would make a task dearer by a fifth, and no faster.
  *
  * This is where a task costs half of what it would cost with a script call for each step: a call has a price of its own,
  * entries that are deleted together cost a third, and at one slot a task takes one round trip (docs/performance.md). The
@@ -104,12 +104,15 @@ export class Turns {
     for (const read of reading) setImmediate(() => this.call([], read))
   }
 
-  /** Another read on its way keeps Redis busy already. Places below a cap have to be free before anybody looks for them. */
+  /**
+   * For one attempt a second call costs more than it wins. Another read on its way keeps Redis busy already. Places below a cap
+   * have to be free before anybody looks for them.
+   */
   private isReadFirst(finishing: ReadonlyArray<Asked<FinishedClaim>>, settling: ReadonlyArray<Asked<Claim>>): boolean {
     return (
       this.isFlowing &&
       this.readsOnTheirWay === 0 &&
-      finishing.length + settling.length > 0 &&
+      finishing.length + settling.length > 1 &&
       !finishing.some(({ step }) => step.claim.isCapped) &&
       !settling.some(({ step }) => step.isCapped)
     )

@@ -10,7 +10,7 @@ const TASKS = 300
 const readsOf = async (client: Awaited<ReturnType<typeof startService>>['client']): Promise<number> =>
   Number(/total_reads_processed:(\d+)/.exec(await client.info('stats'))?.[1])
 
-it('costs two writes a task at one slot, and waits for one: the settlement follows the next claim', async () => {
+it('costs one round trip a task at one slot: the settlement and the next claim share a write', async () => {
   const server = await serverOfTest()
   const { runner, client, work } = await startService({ url: server.url })
   const done = deferred<undefined>()
@@ -32,5 +32,5 @@ it('costs two writes a task at one slot, and waits for one: the settlement follo
   const reads = (await readsOf(client)) - before
   // A few more for connecting, the tick, and the scripts' texts.
   expect(reads).toBeGreaterThanOrEqual(TASKS)
-  expect(reads).toBeLessThan(TASKS * 2.15 + 40)
+  expect(reads).toBeLessThan(TASKS * 1.15 + 40)
 })
