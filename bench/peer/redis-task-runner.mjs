@@ -3,6 +3,7 @@ import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
 import { createInjector } from '@furystack/inject'
 import { defineTaskHandler, TaskRunner, TaskRunnerTelemetryToken } from '@furystack/task-runner'
 import { createRequire } from 'node:module'
+import { performance } from 'node:perf_hooks'
 import { createClient } from 'redis'
 
 import { defineRedisTaskRunner } from '../../dist/index.js'
