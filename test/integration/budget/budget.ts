@@ -62,7 +62,7 @@ const limitFor = (name: string, cost: number, limit = NaN): number => {
  * those of the counting with them. How many writes the server reads at once depends on who is faster.
  */
 const marginOf = (name: string, cost: number): number => {
-  if (name === 'instructions') return 0.04 * cost
+  if (name === 'instructions') return 0.12 * cost
   if (name === 'roundTrips') return cost + 0.02
   if (name === 'bytesIn' || name === 'bytesOut') return 0.05 * cost + 2
   return 0.05 * cost
