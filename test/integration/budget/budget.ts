@@ -58,7 +58,8 @@ const limitFor = (name: string, cost: number, limit = NaN): number => {
 
 /**
  * How far above what was measured a limit is set. Instructions lay within 1.5 % of each other in ten runs with all cores
- * busy, and it made no difference to take the instructions for vectors away; the rest is for other processors. Bytes have
+ * busy, those of promotion within 5 %, and it made no difference to take the instructions for vectors away; the rest is for
+ * other processors. Bytes have
  * those of the counting with them. How many writes the server reads at once depends on who is faster.
  */
 const marginOf = (name: string, cost: number): number => {
