@@ -43,20 +43,22 @@ import { textFields, textOf } from './textFields.js'
  */
 export const rowFieldsOf = (input: CreateTask): string[] => {
   const fields = ['t', input.type, 'v', String(input.handlerVersion), 's', input.status]
-  const add = (name: string, value: string | undefined): void => {
-    if (value !== undefined) fields.push(name, value)
-  }
+  pushFurtherFields(fields, input)
+  return fields
+}
+
+/** Adds the fields of a new row that come after type, version and status. */
+export const pushFurtherFields = (fields: string[], input: CreateTask): void => {
   if (input.payloadJson !== undefined) fields.push(...textFields('p', input.payloadJson))
-  add('n', input.notBefore === undefined ? undefined : String(input.notBefore))
-  add('sb', input.startBefore === undefined ? undefined : String(input.startBefore))
-  add('k', input.idempotencyKey)
-  add('pa', input.parentTaskId)
-  add('by', input.submittedBy)
-  add('tg', input.tags.length > 0 ? JSON.stringify(input.tags) : undefined)
+  if (input.notBefore !== undefined) fields.push('n', String(input.notBefore))
+  if (input.startBefore !== undefined) fields.push('sb', String(input.startBefore))
+  if (input.idempotencyKey !== undefined) fields.push('k', input.idempotencyKey)
+  if (input.parentTaskId !== undefined) fields.push('pa', input.parentTaskId)
+  if (input.submittedBy !== undefined) fields.push('by', input.submittedBy)
+  if (input.tags.length > 0) fields.push('tg', JSON.stringify(input.tags))
   if (input.isPolicyGiven === true || !isDefaultPolicy(input.retentionPolicy)) {
     fields.push('rp', encodePolicy(input.retentionPolicy), 'kp', keepTextOf(input.retentionPolicy))
   }
-  return fields
 }
 
 /** What lies beside a row; the blobs as `HGETALL` lists them. */

@@ -5,7 +5,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import { checkRowId, isRowId, type Keys } from '../keys/keys.js'
 import { type Lane, lane } from '../keys/lane.js'
 import { blobField, blobText, encodeStore } from '../rows/blobText.js'
-import { decodeRow, rowFieldsOf } from '../rows/rowCodec.js'
+import { decodeRow, pushFurtherFields, rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
 import { blobsLua, blobsOfLua } from './blobsLua.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
@@ -29,19 +29,31 @@ const PAGE = { items: 500, bytes: 16 * 1_048_576, bytesOf: payloadBytesOf }
  * whose row never came into being is taken over under its id. Without a key a row must not exist yet. With a
  * parent, the row takes its place among the parent's children; if one parent is missing or over, nothing is written.
  *
- * KEYS: 1 root, then for each task: the lane's stream, the idempotency lease (the stream again without a key).
- * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), then for each task: lane,
- * member of the schedule ('' where neither a time nor a draft needs it), task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
+ * Most tasks go into their lane, and need nothing else: those that follow each other in one lane are a run, of which the
+ * lane is told once, and functions for all the others come into being when one of these is met.
+ *
+ * KEYS: 1 root, then for each run the lane's stream, and for each other task the lane's stream and the idempotency lease (the
+ * stream again without a key).
+ * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), number of runs and other tasks, then for each:
+ * number of tasks in the run, lane, type, version, and for each task: id, number of the arguments that follow, the row's fields
+ * and values without those that follow from the run;
+ * or '0', lane, member of the schedule ('' where neither a time nor a draft needs it), task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
  * length of the lease in ms ('' for ever), whether the key may be taken from a task without success ('1' or ''), start
  * before (epoch ms, '' for no limit), JSON list of the blobs it consumes ('' for none: field, store and JSON of each),
  * number of the arguments that follow, the row's fields and values.
- * Returns: now, then for each task 'created', the id and the parent's type ('' for none), or 'exists', the id, the row,
- * its events, children and blobs;
+ * Returns: now, then for each task 1 for a row under the id given, 'created', the id and the parent's type ('' for none),
+ * or 'exists', the id, the row, its events, children and blobs; now alone if all rows are there under the ids given;
  * or now, then only 'refused', the parent and its status ('' if there is none).
  */
 const script = defineScript(
   'createTasks',
   clockLua +
+    `
+local root = KEYS[1]
+local group, withEntry, runs = ARGV[1], ARGV[2], tonumber(ARGV[3])
+
+local function define()
+` +
     bellLua +
     enqueueLua +
     addChildLua +
@@ -49,81 +61,142 @@ const script = defineScript(
     blobsLua +
     blobsOfLua +
     `
-local root = KEYS[1]
-local group, withEntry = unpack(ARGV, 1, 2)
+local made, parents = {}, {}
 
-local tasks, made, parents, streams, at = {}, {}, {}, {}, 3
-for i = 1, (#KEYS - 1) / 2 do
-  local stream, lease = KEYS[2 * i], KEYS[2 * i + 1]
-  if not streams[stream] then
-    local kept = redis.call('TYPE', stream).ok
-    if kept ~= 'none' and kept ~= 'stream' then return redis.error_reply('WRONGTYPE ' .. stream .. ' is no stream') end
-    streams[stream] = true
-  end
-  local taskId = ARGV[at + 2]
+local function look(stream, lease, first)
+  local taskId, parent = ARGV[first + 2], ARGV[first + 7]
   if lease ~= stream then
-    taskId = made[lease] or holderOf(root, lease, ARGV[at + 9] ~= '') or taskId
+    taskId = made[lease] or holderOf(root, lease, ARGV[first + 9] ~= '') or taskId
     -- Only what this call makes is remembered: whether the key may be taken from another is asked by each task for itself.
     if redis.call('EXISTS', root .. 'row:' .. taskId) == 0 then made[lease] = taskId end
   end
-  local parent = ARGV[at + 7]
   if parent ~= '' and not parents[parent] and redis.call('EXISTS', root .. 'row:' .. taskId) == 0 then
     local status, kind = unpack(redis.call('HMGET', root .. 'row:' .. parent, 's', 't'))
     if not status or status == 'succeeded' or status == 'failed' or status == 'cancelled' or status == 'cancelling' then
-      return { now, { 'refused', parent, status or '' } }
+      return taskId, { now, { 'refused', parent, status or '' } }
     end
     parents[parent] = kind
   end
-  tasks[i] = { taskId, at }
-  at = at + 13 + tonumber(ARGV[at + 12])
+  return taskId
 end
 
-local replies = { now }
-for i, task in ipairs(tasks) do
-  local taskId, first = unpack(task)
+local function existing(taskId)
   local row = root .. 'row:' .. taskId
-  if redis.call('EXISTS', row) == 1 then
-    local fields = redis.call('HGETALL', row)
-    replies[i + 1] = { 'exists', taskId, fields, redis.call('LRANGE', row .. ':events', 0, -1),
-      redis.call('LRANGE', row .. ':children', 0, -1), blobsOf(row, fields) }
-  else
-    local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, blobs, count =
-      unpack(ARGV, first, first + 12)
-    if taskId ~= givenId and member ~= '' then
-      -- No text within the id can look like this, as its quotation marks are escaped.
-      local rest = string.find(member, ',"type":', 1, true)
-      member = '{"taskId":' .. cjson.encode(taskId) .. string.sub(member, rest)
+  local fields = redis.call('HGETALL', row)
+  return { 'exists', taskId, fields, redis.call('LRANGE', row .. ':events', 0, -1),
+    redis.call('LRANGE', row .. ':children', 0, -1), blobsOf(row, fields) }
+end
+
+local function create(stream, lease, taskId, first)
+  local row = root .. 'row:' .. taskId
+  if redis.call('EXISTS', row) == 1 then return existing(taskId) end
+  local lane, member, givenId, kind, version, status, notBefore, parent, leaseMs, _, startBefore, blobs, count =
+    unpack(ARGV, first, first + 12)
+  if taskId ~= givenId and member ~= '' then
+    -- No text within the id can look like this, as its quotation marks are escaped.
+    local rest = string.find(member, ',"type":', 1, true)
+    member = '{"taskId":' .. cjson.encode(taskId) .. string.sub(member, rest)
+  end
+  -- The entry comes first: should the server refuse in the midst of this, an entry without a row is noticed.
+  local parked
+  if status == 'pending' and withEntry ~= '' then
+    if tonumber(notBefore) > now then
+      parked = park(root, member, tonumber(notBefore))
+    else
+      enqueue(root, group, lane, taskId, kind, version)
     end
-    -- The entry comes first: should the server refuse in the midst of this, an entry without a row is noticed.
-    local parked
-    if status == 'pending' and withEntry ~= '' then
-      if tonumber(notBefore) > now then
-        parked = park(root, member, tonumber(notBefore))
-      else
-        enqueue(root, group, lane, taskId, kind, version)
-      end
+  end
+  redis.call('HSET', row, 'c', nowText, unpack(ARGV, first + 13, first + 12 + count))
+  if blobs ~= '' then
+    local stores
+    for _, blob in ipairs(cjson.decode(blobs)) do
+      stores = recordBlob(root, row, taskId, stores, unpack(blob))
     end
-    redis.call('HSET', row, 'c', nowText, unpack(ARGV, first + 13, first + 12 + count))
-    if blobs ~= '' then
-      local stores
-      for _, blob in ipairs(cjson.decode(blobs)) do
-        stores = recordBlob(root, row, taskId, stores, unpack(blob))
-      end
-    end
-    if status == 'draft' then
-      redis.call('HSET', row, 'm', member, 'ln', lane)
-    elseif withEntry == '' then
-      redis.call('ZADD', root .. 'unqueued', nowText, taskId)
-    elseif parked then
-      redis.call('HSET', row, 'm', parked)
-    end
-    if KEYS[2 * i + 1] ~= KEYS[2 * i] then holdKey(root, KEYS[2 * i + 1], taskId, leaseMs) end
-    if startBefore ~= '' and status == 'pending' then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
-    if parent ~= '' then addChild(root, parent, taskId, kind) end
-    replies[i + 1] = { 'created', taskId, parents[parent] or '' }
+  end
+  if status == 'draft' then
+    redis.call('HSET', row, 'm', member, 'ln', lane)
+  elseif withEntry == '' then
+    redis.call('ZADD', root .. 'unqueued', nowText, taskId)
+  elseif parked then
+    redis.call('HSET', row, 'm', parked)
+  end
+  if lease ~= stream then holdKey(root, lease, taskId, leaseMs) end
+  if startBefore ~= '' and status == 'pending' then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
+  if parent ~= '' then addChild(root, parent, taskId, kind) end
+  return { 'created', taskId, parents[parent] or '' }
+end
+
+return { enqueue = enqueue, look = look, existing = existing, create = create }
+end
+
+local known
+local function generally()
+  known = known or define()
+  return known
+end
+
+local function isWrong(stream)
+  local kept = redis.call('TYPE', stream).ok
+  return kept ~= 'none' and kept ~= 'stream'
+end
+
+local ids, at, key = {}, 4, 2
+for i = 1, runs do
+  local tasks, stream = tonumber(ARGV[at]), KEYS[key]
+  -- A run that is alone is told of it by its first entry, before anything is written.
+  if (runs > 1 or tasks == 0) and stream ~= KEYS[key - 1] and isWrong(stream) then
+    return redis.error_reply('WRONGTYPE ' .. stream .. ' is no stream')
+  end
+  key = key + 1
+  if tasks == 0 then
+    local taskId, refusal = generally().look(stream, KEYS[key], at + 1)
+    if refusal then return refusal end
+    ids[i] = taskId
+    key, at = key + 1, at + 14 + tonumber(ARGV[at + 13])
+  elseif i < runs then
+    at = at + 4
+    for _ = 1, tasks do at = at + 2 + tonumber(ARGV[at + 1]) end
   end
 end
-return replies
+
+local replies, asGiven, enter = { now }, true, redis.pcall
+at, key = 4, 2
+for i = 1, runs do
+  local tasks, stream = tonumber(ARGV[at]), KEYS[key]
+  if tasks == 0 then
+    asGiven, enter = false, redis.call
+    replies[#replies + 1] = generally().create(stream, KEYS[key + 1], ids[i], at + 1)
+    key, at = key + 2, at + 14 + tonumber(ARGV[at + 13])
+  else
+    local lane, kind, version, hasRung = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], false
+    key, at = key + 1, at + 4
+    for _ = 1, tasks do
+      local taskId, last = ARGV[at], at + 1 + tonumber(ARGV[at + 1])
+      local row = root .. 'row:' .. taskId
+      if redis.call('EXISTS', row) == 1 then
+        asGiven = false
+        replies[#replies + 1] = generally().existing(taskId)
+      else
+        local entry = enter('XADD', stream, 'NOMKSTREAM', '*', 'taskId', taskId, 'type', kind, 'handlerVersion', version)
+        if not entry then
+          generally().enqueue(root, group, lane, taskId, kind, version)
+          hasRung = true
+        elseif type(entry) == 'table' then
+          return entry
+        elseif not hasRung then
+          local bell = root .. 'bell:' .. lane
+          if redis.call('EXISTS', bell) == 0 then redis.call('LPUSH', bell, '1') end
+          hasRung = true
+        end
+        enter = redis.call
+        redis.call('HSET', row, 'c', nowText, 't', kind, 'v', version, 's', 'pending', unpack(ARGV, at + 2, last))
+        replies[#replies + 1] = 1
+      end
+      at = last + 1
+    end
+  end
+end
+return asGiven and now or replies
 `,
 )
 
@@ -153,18 +226,23 @@ export const createTasks = async (
   const results: CreateResult[] = []
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
   for (const page of pagesOf(inputs, PAGE)) {
-    const [scriptKeys, args] = wireOf(keys, page)
-    const reply = await runScript(connection, script, scriptKeys, [group, withEntries ? '1' : '', ...args])
+    const reply = await runScript(connection, script, ...wireOf(keys, group, page, withEntries))
     const refusal = refusalIn(reply)
     if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
-    if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
-    const at = reply[0] as number
-    for (let row = 1; row < reply.length; row++) results.push(resultOf(reply[row] as WireResult, at))
+    results.push(...resultsIn(reply, page))
   }
   return results
 }
 
-const resultOf = (wire: WireResult, at: number): CreateResult => {
+const resultsIn = (reply: unknown, page: readonly CreateTask[]): CreateResult[] => {
+  if (typeof reply === 'number') return page.map(({ id }) => ({ kind: 'created', taskId: id, at: reply }))
+  if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
+  const [at, ...wires] = reply as [number, ...WireResult[]]
+  return page.map(({ id }, index) => resultOf(wires[index] as WireResult, id, at))
+}
+
+const resultOf = (wire: WireResult, id: string, at: number): CreateResult => {
+  if (wire === 1) return { kind: 'created', taskId: id, at }
   const taskId = wire[1]
   if (wire[0] === 'created') {
     const parentType = wire[2]
@@ -175,6 +253,7 @@ const resultOf = (wire: WireResult, at: number): CreateResult => {
 }
 
 type WireResult =
+  | 1
   | [word: 'created', taskId: string, parentType: string, ...none: undefined[]]
   | [word: 'exists', taskId: string, row: string[], events: string[], children: string[], blobs: string[]]
 
@@ -197,41 +276,82 @@ const blobsOf = ({ consumedBlobs = [] }: CreateTask): string => {
   )
 }
 
-const wireOf = (keys: Keys, inputs: readonly CreateTask[]): [keys: string[], args: string[]] => {
+/** Whether a task goes into its lane and needs nothing else. */
+const isUsual = ({
+  status,
+  notBefore,
+  startBefore,
+  idempotencyKey,
+  parentTaskId,
+  consumedBlobs,
+}: CreateTask): boolean =>
+  status === 'pending' &&
+  notBefore === undefined &&
+  startBefore === undefined &&
+  idempotencyKey === undefined &&
+  parentTaskId === undefined &&
+  (consumedBlobs === undefined || consumedBlobs.length === 0)
+
+const wireOf = (
+  keys: Keys,
+  group: string,
+  inputs: readonly CreateTask[],
+  withEntries: boolean,
+): [keys: string[], args: string[]] => {
   const scriptKeys = [keys.root]
-  const args: string[] = []
+  const args = [group, withEntries ? '1' : '', '']
+  let runs = 0
+  /** What the tasks before were, and where the number of those in their run stands. */
   let of: { readonly like: CreateTask; readonly to: Lane; readonly stream: string } | undefined
+  let run: { readonly at: number; tasks: number } | undefined
   for (const input of inputs) {
-    const {
-      id,
-      type,
-      handlerVersion,
-      status,
-      notBefore = 0,
-      startBefore = '',
-      idempotencyKey,
-      parentTaskId = '',
-    } = input
     // Most lists are of one type.
     if (!of || !isOfOneLane(of.like, input)) {
-      const to = lane(type, handlerVersion, input.tags)
+      const to = lane(input.type, input.handlerVersion, input.tags)
       of = { like: input, to, stream: keys.queue(to) }
+      run = undefined
     }
-    const { to, stream } = of
-    scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
-    const fields = rowFieldsOf(input)
-    const member = notBefore > 0 || status === 'draft' ? parkedMember(id, to) : ''
-    args.push(to.name, member, id, type, String(handlerVersion), status, String(notBefore))
-    args.push(
-      parentTaskId,
-      ...keyArgumentsOf(input),
-      String(startBefore),
-      blobsOf(input),
-      String(fields.length),
-      ...fields,
-    )
+    if (withEntries && isUsual(input)) {
+      if (!run) {
+        runs++
+        run = { at: args.length, tasks: 0 }
+        scriptKeys.push(of.stream)
+        args.push('', of.to.name, input.type, String(input.handlerVersion))
+      }
+      args[run.at] = String(++run.tasks)
+      const count = args.push(input.id, '') - 1
+      pushFurtherFields(args, input)
+      args[count] = String(args.length - count - 1)
+    } else {
+      runs++
+      run = undefined
+      pushOther(scriptKeys, args, keys, input, of)
+    }
   }
+  args[2] = String(runs)
   return [scriptKeys, args]
+}
+
+const pushOther = (
+  scriptKeys: string[],
+  args: string[],
+  keys: Keys,
+  input: CreateTask,
+  { to, stream }: { readonly to: Lane; readonly stream: string },
+): void => {
+  const { id, type, handlerVersion, status, notBefore = 0, startBefore = '', idempotencyKey, parentTaskId = '' } = input
+  scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
+  const fields = rowFieldsOf(input)
+  const member = notBefore > 0 || status === 'draft' ? parkedMember(id, to) : ''
+  args.push('0', to.name, member, id, type, String(handlerVersion), status, String(notBefore))
+  args.push(
+    parentTaskId,
+    ...keyArgumentsOf(input),
+    String(startBefore),
+    blobsOf(input),
+    String(fields.length),
+    ...fields,
+  )
 }
 
 const isOfOneLane = (one: CreateTask, other: CreateTask): boolean =>

@@ -1,0 +1,110 @@
+import type { CreateTask } from '@furystack/task-runner'
+import { expect, it, onTestFinished } from 'vitest'
+
+import { keys as keysOf } from '../../src/keys/keys.js'
+import { lane } from '../../src/keys/lane.js'
+import { createTasks } from '../../src/scripts/createTasks.js'
+import { connectClient } from '../support/connectClient.js'
+import { connectTo } from '../support/connectTo.js'
+import { uniquePrefix } from '../support/uniquePrefix.js'
+
+const KEEP = { onSuccess: 'keep', onFailure: 'keep', ttlAfterTerminalDays: 30 } as const
+
+const setUp = async () => {
+  const client = await connectClient()
+  const prefix = uniquePrefix('create')
+  const keys = keysOf(prefix)
+  const connection = connectTo(client)
+  onTestFinished(() => connection[Symbol.asyncDispose]())
+  const create = (...tasks: CreateTask[]) => createTasks(connection, keys, 'runner', tasks, true)
+  const entriesOf = async (...of: Parameters<typeof lane>): Promise<Array<Record<string, string>>> =>
+    ((await client.xRange(keys.queue(lane(...of)), '-', '+')) ?? []).map((entry) => ({ ...entry?.message }))
+  return { client, prefix, keys, create, entriesOf }
+}
+
+const taskOf = (id: string, more: Partial<CreateTask> = {}): CreateTask => ({
+  id,
+  type: 'mail',
+  handlerVersion: 1,
+  status: 'pending',
+  tags: [],
+  retentionPolicy: KEEP,
+  payloadJson: JSON.stringify(id),
+  ...more,
+})
+
+const entryOf = (taskId: string, type = 'mail', handlerVersion = '1') => ({ taskId, type, handlerVersion })
+
+it('creates tasks of every kind in one call, each in its place', async () => {
+  const { client, keys, create, entriesOf } = await setUp()
+  await create(taskOf('old'), taskOf('parent'), taskOf('holder', { idempotencyKey: 'held' }))
+
+  const eu = ['eu']
+  const later = Date.now() + 3_600_000
+  const results = await create(
+    taskOf('a'),
+    taskOf('old'),
+    taskOf('b', { submittedBy: 'me', isPolicyGiven: true }),
+    taskOf('c', { type: 'sms', handlerVersion: 2 }),
+    taskOf('d', { type: 'sms', handlerVersion: 2 }),
+    taskOf('e', { tags: eu }),
+    taskOf('f', { tags: eu, idempotencyKey: 'new' }),
+    taskOf('g', { tags: eu }),
+    taskOf('h', { idempotencyKey: 'held' }),
+    taskOf('i', { parentTaskId: 'parent' }),
+    taskOf('j', { notBefore: later }),
+    taskOf('k', { status: 'draft' }),
+    taskOf('l', { startBefore: later }),
+    taskOf('m'),
+  )
+
+  const found = results.map((result) => [
+    result.kind,
+    result.kind === 'created' ? result.taskId : result.kind === 'exists' ? result.stored.task.id : '',
+  ])
+  expect(found).toEqual([
+    ['created', 'a'],
+    ['exists', 'old'],
+    ...[...'bcdefg'].map((id) => ['created', id]),
+    ['exists', 'holder'],
+    ...[...'ijklm'].map((id) => ['created', id]),
+  ])
+  expect(results[9]).toMatchObject({ parentType: 'mail' })
+  expect(await entriesOf('mail', 1)).toEqual([
+    ...['old', 'parent', 'holder'].map((id) => entryOf(id)),
+    ...[...'abilm'].map((id) => entryOf(id)),
+  ])
+  expect(await entriesOf('sms', 2)).toEqual([...'cd'].map((id) => entryOf(id, 'sms', '2')))
+  expect(await entriesOf('mail', 1, eu)).toEqual([...'efg'].map((id) => entryOf(id)))
+  expect(await client.zRange(keys.scheduler, 0, -1)).toHaveLength(1)
+  expect((await client.sMembers(keys.lanes)).sort()).toEqual(['mail:v1', 'mail:v1:tags=eu', 'sms:v2'])
+  const bells = [lane('mail', 1), lane('sms', 2), lane('mail', 1, eu)].map((of) => client.lLen(keys.bell(of)))
+  expect(await Promise.all(bells)).toEqual([1, 1, 1])
+  const policy = { rp: JSON.stringify(KEEP), kp: expect.any(String) as string }
+  const row = { c: expect.stringMatching(/^\d{13}$/) as string, t: 'mail', v: '1', s: 'pending' }
+  expect(await client.hGetAll(keys.row('b'))).toEqual({ ...row, p: '"b"', by: 'me', ...policy })
+  expect(await client.hGetAll(keys.row('d'))).toEqual({ ...row, t: 'sms', v: '2', p: '"d"' })
+  expect(await client.hGetAll(keys.row('g'))).toEqual({ ...row, p: '"g"', tg: '["eu"]' })
+})
+
+it.each([
+  ['alone', []],
+  ['behind a run of another lane', [taskOf('a', { type: 'sms' })]],
+  ['behind a task with a key', [taskOf('a', { type: 'sms', idempotencyKey: 'k' })]],
+])(
+  'writes nothing, and says so, where something else lies in place of the lane of a task that comes %s',
+  async (_, before) => {
+    const { client, prefix, keys, create } = await setUp()
+    await client.set(keys.queue(lane('mail', 1)), 'no stream')
+
+    await expect(create(...before, taskOf('b'))).rejects.toMatchObject({ reply: 'WRONGTYPE', effect: 'excluded' })
+
+    expect(await client.keys(`${prefix}*`)).toEqual([keys.queue(lane('mail', 1))])
+  },
+)
+
+it('leaves a bell as it is that rings already', async () => {
+  const { client, keys, create } = await setUp()
+  for (const id of ['a', 'b', 'c']) await create(taskOf(id))
+  expect(await client.lLen(keys.bell(lane('mail', 1)))).toBe(1)
+})
