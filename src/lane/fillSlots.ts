@@ -66,11 +66,12 @@ export function fillSlots<Outcome>(
 ): Observable<Outcome> {
   const { slots, ahead, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
   return new Observable((out) => {
-    const known = new Set(slots)
+    const places = slots.map(placeOf)
+    const byName = new Map(places.map((place) => [place.slot, place]))
     const half = Math.ceil(slots.length / 2)
-    const busy = new Set<string>()
-    /** Slots that a claim in flight was asked for. */
-    const asked = new Set<string>()
+    let busy = 0
+    /** How many places are busy or asked for. */
+    let taken = 0
     const excess: Claim[] = []
     const left$ = new Subject<void>()
     let pending = Subscription.EMPTY
@@ -90,6 +91,7 @@ export function fillSlots<Outcome>(
     out.add(() => {
       left$.next()
       pending.unsubscribe()
+      for (const { works } of places) works.unsubscribe()
     })
 
     const mayClaim = (): boolean => !isClaiming || (ahead !== undefined && isFlowing && !isClaimingAhead)
@@ -100,7 +102,7 @@ export function fillSlots<Outcome>(
         if (working === 0 && excess.length === 0 && !isClaiming && !isClaimingAhead) out.complete()
         return
       }
-      if (!mayClaim() || busy.size + asked.size >= slots.length || excess.length > 0) return
+      if (!mayClaim() || taken >= slots.length || excess.length > 0) return
       isAsked = true
       // Slots that become free in one turn make one demand.
       pending = asapScheduler.schedule(() => {
@@ -110,19 +112,37 @@ export function fillSlots<Outcome>(
       })
     }
 
-    const freeSlots = (): readonly string[] => {
-      if (busy.size + asked.size === 0 && !(ahead && isFlowing)) return slots
-      const free = slots.filter((slot) => !busy.has(slot) && !asked.has(slot))
-      return ahead && isFlowing ? free.slice(0, half) : free
+    const freePlaces = (): Place[] => {
+      const limit = ahead && isFlowing ? half : slots.length
+      const free: Place[] = []
+      for (const place of places) {
+        if (free.length === limit) break
+        if (!place.isBusy && !place.isAsked) free.push(place)
+      }
+      return free
+    }
+
+    const occupy = (place: Place): void => {
+      if (!place.isAsked) taken++
+      place.isAsked = false
+      place.isBusy = true
+      busy++
+    }
+
+    const vacate = (place: Place): void => {
+      place.isBusy = false
+      busy--
+      taken--
     }
 
     const claim = (): void => {
-      const demand = freeSlots()
+      const demand = freePlaces()
       if (demand.length === 0) return
       const isAhead = isClaiming
       if (isAhead) isClaimingAhead = true
       else isClaiming = true
-      for (const slot of demand) asked.add(slot)
+      for (const place of demand) place.isAsked = true
+      taken += demand.length
       let brought = 0
       const askedAt = scheduler.now()
       const askAgain = (): void => {
@@ -131,13 +151,16 @@ export function fillSlots<Outcome>(
         ask()
       }
       // By `takeUntil` a source learns that it was left even while it delivers, and can hand back the rest.
-      tie(() => (isAhead && ahead ? ahead : source)(demand).pipe(takeUntil(left$)), {
+      tie(out, () => (isAhead && ahead ? ahead : source)(demand.map(slotOf)).pipe(takeUntil(left$)), {
         next: (claimed) => {
           brought++
           start(claimed)
         },
         end: () => {
-          for (const slot of demand) asked.delete(slot)
+          for (const place of demand) {
+            if (place.isAsked) taken--
+            place.isAsked = false
+          }
           isFlowing = brought >= demand.length
           if (brought > 0 || isDraining || isAhead) askAgain()
           else pending = scheduler.schedule(askAgain, Math.max(0, emptyPauseMs - (scheduler.now() - askedAt)))
@@ -147,8 +170,9 @@ export function fillSlots<Outcome>(
     }
 
     const start = (claimed: Claim): void => {
-      if (known.has(claimed.slot) && !busy.has(claimed.slot)) {
-        run(claimed, claimed.slot)
+      const place = byName.get(claimed.slot)
+      if (place && !place.isBusy) {
+        run(claimed, place)
         return
       }
       report?.({ kind: 'overDelivered', claim: claimed })
@@ -160,27 +184,26 @@ export function fillSlots<Outcome>(
     const placeExcess = (): void => {
       if (isPlacing) return
       isPlacing = true
-      while (excess.length > 0 && busy.size < slots.length && !out.closed) {
-        const slot = slots.find((name) => !busy.has(name))
+      while (excess.length > 0 && busy < slots.length && !out.closed) {
+        const place = places.find(({ isBusy }) => !isBusy)
         const claimed = excess.shift()
-        if (slot !== undefined && claimed) run(claimed, slot)
+        if (place && claimed) run(claimed, place)
       }
       isPlacing = false
     }
 
-    const run = (claimed: Claim, slot: string): void => {
-      busy.add(slot)
-      asked.delete(slot)
+    const run = (claimed: Claim, place: Place): void => {
+      occupy(place)
       working++
       let holdsSlot = true
       const free = (): void => {
         if (!holdsSlot) return
         holdsSlot = false
-        busy.delete(slot)
+        vacate(place)
         placeExcess()
         ask()
       }
-      tie(() => work(claimed), {
+      tie(place.works, () => work(claimed), {
         next: (outcome) => {
           out.next(outcome)
           free()
@@ -193,10 +216,14 @@ export function fillSlots<Outcome>(
       })
     }
 
-    /** Inner subscriptions end with the outer one and leave it when they end; what throws errors the lane. */
-    const tie = <T>(cold: () => Observable<T>, { next, end }: { next: (value: T) => void; end: () => void }): void => {
+    /** Inner subscriptions end with `outer` and leave it when they end; what throws errors the lane. */
+    const tie = <T>(
+      outer: Subscription,
+      cold: () => Observable<T>,
+      { next, end }: { next: (value: T) => void; end: () => void },
+    ): void => {
       try {
-        out.add(cold().subscribe({ next, error: fail, complete: end }))
+        outer.add(cold().subscribe({ next, error: fail, complete: end }))
       } catch (reason: unknown) {
         fail(reason)
       }
@@ -216,3 +243,17 @@ export function fillSlots<Outcome>(
     ask()
   })
 }
+
+/** A slot, and what becomes of it. Both its marks are off while it is free. */
+interface Place {
+  readonly slot: string
+  isBusy: boolean
+  /** A claim in flight was asked for it. */
+  isAsked: boolean
+  /** For each slot its own, because what leaves a subscription is looked for among all that it holds. */
+  readonly works: Subscription
+}
+
+const placeOf = (slot: string): Place => ({ slot, isBusy: false, isAsked: false, works: new Subscription() })
+
+const slotOf = ({ slot }: Place): string => slot
