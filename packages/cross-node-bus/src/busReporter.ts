@@ -53,10 +53,14 @@ export class BusReporter {
     this.#telemetry.emit('onCrossNodeReceived', { topic, originId, lagMs: Date.now() - Date.parse(emittedAt) })
   }
 
+  /** Whether anybody would hear of {@link evicted}. */
+  get hearsEvictions(): boolean {
+    return this.#telemetry?.hasListeners('onCrossNodeWindowEvicted') === true
+  }
+
   /** A message has left the replay window. */
   evicted(topic: string, evictedSeq: string, retainedCount: number): void {
-    if (!this.#telemetry?.hasListeners('onCrossNodeWindowEvicted')) return
-    this.#telemetry.emit('onCrossNodeWindowEvicted', { topic, evictedSeq, retainedCount })
+    this.#telemetry?.emit('onCrossNodeWindowEvicted', { topic, evictedSeq, retainedCount })
   }
 
   /** A connection was lost, or is there. */

@@ -54,12 +54,22 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
         // Only this bus publishes on a private broker, so each of its topics carries the prefix.
         onEviction: (wireTopic, evictedSeq, retainedCount) =>
           this.#reporter.evicted(wireTopic.slice(this.#prefix.length), evictedSeq, retainedCount),
+        hearsEvictions: () => this.#reporter.hearsEvictions,
       })
   }
 
-  // Asynchronous so that every failure is a rejection; nothing in here waits, which keeps the delivery synchronous.
-  // eslint-disable-next-line @typescript-eslint/require-await -- see above
-  async publish(topic: string, payload: unknown): Promise<void> {
+  /** Every failure is a rejection. Nothing in here waits, so that all successes can share one promise. */
+  publish(topic: string, payload: unknown): Promise<void> {
+    try {
+      this.#accept(topic, payload)
+      return ACCEPTED
+    } catch (error) {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a payload's `toJSON` may throw anything
+      return Promise.reject(error)
+    }
+  }
+
+  #accept(topic: string, payload: unknown): void {
     this.#assertUsable()
     let phase: CrossNodeBusErrorPhase = 'publish'
     try {
@@ -167,6 +177,8 @@ export class InProcessCrossNodeBus implements CrossNodeBus {
     if (this.#disposed) throw new Error(`The bus "${this.nodeId}" is disposed`)
   }
 }
+
+const ACCEPTED = Promise.resolve()
 
 type Route = { readonly subscribers: SubscriberList<Subscriber>; readonly transport: Disposable }
 

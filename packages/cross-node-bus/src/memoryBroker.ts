@@ -31,6 +31,7 @@ export class MemoryBroker implements Disposable {
   readonly replayWindow: number
   readonly #maxIdleTopics: number
   readonly #onEviction: MemoryBrokerOptions['onEviction']
+  readonly #hearsEvictions: () => boolean
   readonly #channels = new Map<string, TopicChannel>()
   /** Topics that retain messages and have no subscribers, the one idle for longest first. */
   readonly #idle = new Set<string>()
@@ -43,12 +44,13 @@ export class MemoryBroker implements Disposable {
   #releasedUpTo = 0
   #disposed = false
 
-  constructor({ replayWindow = 1000, maxIdleTopics = 1000, onEviction }: MemoryBrokerOptions = {}) {
+  constructor({ replayWindow = 1000, maxIdleTopics = 1000, onEviction, hearsEvictions }: MemoryBrokerOptions = {}) {
     assertPositiveInteger('replayWindow', replayWindow)
     assertPositiveInteger('maxIdleTopics', maxIdleTopics)
     this.replayWindow = replayWindow
     this.#maxIdleTopics = maxIdleTopics
     this.#onEviction = onEviction
+    this.#hearsEvictions = hearsEvictions ?? ((): boolean => onEviction !== undefined)
   }
 
   /**
@@ -139,7 +141,7 @@ export class MemoryBroker implements Disposable {
     return {
       onAccepted: (message, { onAccepted }, evicted) => {
         if (onAccepted) callGuarded(() => onAccepted(message.message), logError)
-        if (evicted && this.#onEviction) this.#tellEviction(topic, evicted, this.#peek(topic).retainedCount)
+        if (evicted && this.#hearsEvictions()) this.#tellEviction(topic, evicted, this.#peek(topic).retainedCount)
       },
       onSubscriberError: (error, handler, { onSubscriberError }) =>
         onSubscriberError ? callGuarded(() => onSubscriberError(error, handler), logError) : logError(error),

@@ -18,4 +18,10 @@ export type MemoryBrokerOptions = {
   readonly maxIdleTopics?: number | undefined
   /** Called for each message that is dropped, with the number of messages its topic retains after that. */
   readonly onEviction?: ((topic: string, evictedSeq: string, retainedCount: number) => void) | undefined
+  /**
+   * Whether `onEviction` is worth calling at present: a full window drops one for each that it takes.
+   *
+   * @internal
+   */
+  readonly hearsEvictions?: (() => boolean) | undefined
 }

@@ -19,6 +19,8 @@ export class Updates implements Disposable {
   readonly #byTask: SubscriberMap
   readonly #byType: SubscriberMap
   readonly #feeds: BusFeeds
+  /** What the bus answered last. */
+  #heard: Promise<void> | undefined
 
   constructor(
     private readonly bus: CrossNodeBus,
@@ -42,7 +44,10 @@ export class Updates implements Disposable {
       if (removed !== undefined) update.removed = removed
       this.#deliver(type, update)
     }
-    this.#send(topicsOf(type).status, { kind: 'status', taskId, status, at: time, reason, removed, via })
+    const { status: topic } = topicsOf(type)
+    if (reason === undefined && removed === undefined)
+      this.#send(topic, { kind: 'status', taskId, status, at: time, via })
+    else this.#send(topic, { kind: 'status', taskId, status, at: time, reason, removed, via })
   }
 
   /** Tells how far a task is. */
@@ -131,7 +136,11 @@ export class Updates implements Disposable {
 
   #send(topic: string, payload: unknown): void {
     try {
-      this.bus.publish(topic, payload).catch(this.#publishFailed)
+      const sent = this.bus.publish(topic, payload)
+      // A bus may answer with one promise for all that goes well; to listen to it once is enough.
+      if (sent === this.#heard) return
+      this.#heard = sent
+      sent.catch(this.#publishFailed)
     } catch (error) {
       this.#publishFailed(error)
     }
