@@ -21,13 +21,13 @@ export class AttemptFinisher {
   ) {}
 
   /** Answers `undefined` if it could not be written. Reports trouble, never rejects. */
-  finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
+  async finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
     const { taskId, attempt, workerId, startedAt } = run
     const input: FinishAttempt = { taskId, attempt, workerId, startedAt, outcome }
     const { retentionPolicy } = run.handler
     if (!isDefaultPolicy(retentionPolicy)) input.retentionPolicy = retentionPolicy
     try {
-      return this.#write(run, input).catch((error: unknown) => this.#finishAfter(error, run, input))
+      return await this.#write(run, input)
     } catch (error) {
       return this.#finishAfter(error, run, input)
     }

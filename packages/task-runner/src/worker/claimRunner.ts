@@ -39,7 +39,7 @@ export class ClaimRunner implements Disposable {
     private readonly workerId: string,
     private readonly worker: ClaimRunnerWorker,
   ) {
-    this.#heartbeats = new HeartbeatTimer(parts)
+    this.#heartbeats = new HeartbeatTimer(parts, this.#open)
     this.#ending = new AttemptEnding(parts, () => worker.isClosing())
   }
 
@@ -70,7 +70,7 @@ export class ClaimRunner implements Disposable {
     if (run.steps !== undefined) end = await run.steps.close(end)
     if (run.progress !== undefined) await run.progress.close()
     if (run.stop?.kind === 'lost') return this.#ending.lost(run)
-    return this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts))
+    return await this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts))
   }
 
   /** Hands an attempt back that has begun, but is not to be run here. */
@@ -106,7 +106,7 @@ export class ClaimRunner implements Disposable {
 
   #openRun(run: Run): void {
     this.#open.add(run)
-    this.#heartbeats.add(run)
+    this.#heartbeats.watch(run)
     this.#listen(run)
     this.worker.greet(run)
   }
@@ -114,7 +114,6 @@ export class ClaimRunner implements Disposable {
   #closeRun(run: Run): void {
     run.hasEnded = true
     this.#open.delete(run)
-    this.#heartbeats.remove(run)
     const { lease } = run.claim
     if (lease !== undefined && lease.onLost === undefined) {
       lease.lost.removeEventListener('abort', run.onBrokerLost)

@@ -24,22 +24,23 @@ const SLACK_MS = 2
  * extends what is older than a third of its visibility, all together, and passes on what the answers tell.
  */
 export class HeartbeatTimer {
-  readonly #open = new Set<Run>()
   #cancel: (() => void) | undefined
   #nextAt = Infinity
   #isFailing = false
 
-  constructor(private readonly parts: HeartbeatTimerParts) {}
+  /** @param open the runs that are kept alive */
+  constructor(
+    private readonly parts: HeartbeatTimerParts,
+    private readonly open: ReadonlySet<Run>,
+  ) {}
 
-  add(run: Run): void {
-    this.#open.add(run)
+  /**
+   * Sees to a run that is open from now on. One that is not any more needs no word: the timer finds out by itself, rather
+   * than being armed and cleared for each short task.
+   */
+  watch(run: Run): void {
     const due = Math.min(run.extendedAt + this.#periodOf(run), run.timeoutAt)
     if (due < this.#nextAt - SLACK_MS) this.#armAt(due)
-  }
-
-  /** The timer is left to find out by itself, rather than being armed and cleared for each short task. */
-  remove(run: Run): void {
-    this.#open.delete(run)
   }
 
   /** Extends one run now, and stores its progress with it. `undefined`: it failed, which has been reported. */
@@ -50,7 +51,6 @@ export class HeartbeatTimer {
 
   [Symbol.dispose](): void {
     this.#cancel?.()
-    this.#open.clear()
     this.#nextAt = Infinity
   }
 
@@ -70,7 +70,7 @@ export class HeartbeatTimer {
     const due: Run[] = []
     let period = Infinity
     let timeoutAt = Infinity
-    for (const run of this.#open) {
+    for (const run of this.open) {
       if (run.timeoutAt <= now + SLACK_MS) {
         run.timeOut()
         continue
