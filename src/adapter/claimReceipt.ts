@@ -40,17 +40,11 @@ export class ClaimReceipt implements ClaimLease {
 
   toClaimedTask(): ClaimedTask {
     const { taskId, lane, deliveryCount, visibilityTimeoutMs, begun } = this.claim
+    const { type } = lane
     const redelivered = deliveryCount > 1
-    const claimed = {
-      taskId,
-      type: lane.type,
-      receipt: this,
-      deliveryCount,
-      redelivered,
-      visibilityTimeoutMs,
-      lease: this,
-    }
-    return begun ? Object.assign(claimed, { begun }) : claimed
+    return begun
+      ? { taskId, type, deliveryCount, redelivered, visibilityTimeoutMs, receipt: this, lease: this, begun }
+      : { taskId, type, deliveryCount, redelivered, visibilityTimeoutMs, receipt: this, lease: this }
   }
 }
 

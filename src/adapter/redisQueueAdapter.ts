@@ -70,7 +70,7 @@ export const redisQueueAdapter = (options: RedisQueueOptions): RedisQueueAdapter
   const keys = keysOf(resolved.topicPrefix)
   const events$ = new Subject<LaneEvent>()
   const report = (event: LaneEvent): void => {
-    events$.next(event)
+    if (events$.observed) events$.next(event)
   }
 
   const usable$ = new Subject<void>()
