@@ -5,8 +5,8 @@ import type { Lane } from '../keys/lane.js'
 /**
  * An entry that we own, for the one slot that runs it.
  *
- * Consumer (`slot`) and `deliveryCount` together are the fence: once the entry has been delivered to somebody else, this
- * claim can change nothing any more.
+ * `consumer` and `deliveryCount` together are the fence: once the entry has been delivered to somebody else, this claim can
+ * change nothing any more.
  *
  * @example
  * const work = ({ taskId, lane, deliveryCount }: Claim): void => console.log(taskId, lane.name, deliveryCount)
@@ -18,8 +18,10 @@ export interface Claim {
   readonly lane: Lane
   /** The id of the entry in the stream. */
   readonly entryId: string
-  /** Consumer name, `${workerId}-slot-${index}`. */
+  /** Which slot runs it, `${workerId}-slot-${index}`. */
   readonly slot: string
+  /** Whose it is by the server's list: a slot of the same worker, the first of those that one read was made for. */
+  readonly consumer: string
   /** Whose slot it is. */
   readonly workerId: string
   /** From 1. */

@@ -34,6 +34,8 @@ export interface FillSlotsOptions {
   readonly emptyPauseMs?: number
   /** Where the pauses come from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
+  /** Kept up to date with the claims that are worked on, for whoever has to know them. @default nobody */
+  readonly working?: Set<Claim>
   /** Told of claims beyond the demand. @default nobody */
   readonly report?: Report
 }
@@ -65,6 +67,7 @@ export function fillSlots<Outcome>(
   options: FillSlotsOptions,
 ): Observable<Outcome> {
   const { slots, ahead, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
+  const { working = new Set() } = options
   return new Observable((out) => {
     const places = slots.map(placeOf)
     const byName = new Map(places.map((place) => [place.slot, place]))
@@ -75,7 +78,6 @@ export function fillSlots<Outcome>(
     const excess: Claim[] = []
     const left$ = new Subject<void>()
     let pending = Subscription.EMPTY
-    let working = 0
     let isClaiming = false
     let isClaimingAhead = false
     /** Whether the last claim brought all that it was asked for. */
@@ -99,7 +101,7 @@ export function fillSlots<Outcome>(
     const ask = (): void => {
       if (isAsked || out.closed) return
       if (isDraining) {
-        if (working === 0 && excess.length === 0 && !isClaiming && !isClaimingAhead) out.complete()
+        if (working.size === 0 && excess.length === 0 && !isClaiming && !isClaimingAhead) out.complete()
         return
       }
       if (!mayClaim() || taken >= slots.length || excess.length > 0) return
@@ -194,7 +196,7 @@ export function fillSlots<Outcome>(
 
     const run = (claimed: Claim, place: Place): void => {
       occupy(place)
-      working++
+      working.add(claimed)
       let holdsSlot = true
       const free = (): void => {
         if (!holdsSlot) return
@@ -209,7 +211,7 @@ export function fillSlots<Outcome>(
           free()
         },
         end: () => {
-          working--
+          working.delete(claimed)
           free()
           ask()
         },

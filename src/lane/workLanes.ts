@@ -109,7 +109,8 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
         isStopped ? EMPTY : source(demand)
 
     const lanes = (): readonly LaneReading[] => book.lanes()
-    const sweep = sweepStale(port, { workerId, lanes, scheduler, report })
+    const working = new Set<Claim>()
+    const sweep = sweepStale(port, { workerId, lanes, working, scheduler, report })
     const read = readNew(port, { workerId, lanes, report })
     const idle$ = idle(port, {
       lanes,
@@ -158,7 +159,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     )
 
     return merge(
-      fillSlots(claims, work, { slots, ahead, stop$: stopped$, scheduler, report }),
+      fillSlots(claims, work, { slots, ahead, stop$: stopped$, working, scheduler, report }),
       merge(learning$, clearing$).pipe(takeUntil(stopped$), ignoreElements()),
     )
   })

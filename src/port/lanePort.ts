@@ -81,6 +81,8 @@ export interface ReadReply {
 export interface SweepRequest extends ReadRequest {
   /** Where the last sweep stopped, by lane name. */
   readonly positions?: ReadonlyMap<string, string>
+  /** What the asker works on: left alone. So is what other slots than those given have read. */
+  readonly working?: Iterable<Claim>
 }
 
 /**

@@ -64,6 +64,7 @@ const laneText = (reading: LaneReading): string => {
 type WireClaim = [
   lane: number,
   slot: number,
+  consumer: number,
   entryId: string,
   deliveries: number,
   taskId: string,
@@ -102,23 +103,28 @@ export const decodeClaims = (
   const claims = (wireClaims ?? []).map((wire) => {
     const reading = request.lanes[wire[0] - 1]
     const slot = request.slots[wire[1] - 1]
-    if (!reading || slot === undefined) throw new ScriptReplyError(script, wire)
-    return claimOf(wire, reading, slot, request.workerId, now)
+    const consumer = request.slots[wire[2] - 1]
+    if (!reading || slot === undefined || consumer === undefined) throw new ScriptReplyError(script, wire)
+    return claimOf(wire, reading, { slot, consumer, workerId: request.workerId }, now)
   })
   return { claims, rest, now }
 }
 
-const claimOf = (wire: WireClaim, reading: LaneReading, slot: string, workerId: string, now: number): Claim => {
-  const [, , entryId, deliveryCount, taskId, word] = wire
-  const { lane, visibilityTimeoutMs, cap } = reading
+const claimOf = (
+  wire: WireClaim,
+  { lane, visibilityTimeoutMs, cap }: LaneReading,
+  { slot, consumer, workerId }: Pick<Claim, 'slot' | 'consumer' | 'workerId'>,
+  now: number,
+): Claim => {
+  const [entryId, deliveryCount, taskId] = [wire[3], wire[4], wire[5]]
   const isCapped = cap !== undefined
-  if (word === '') return { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
-  const begun = begunOf(wire, lane, now)
-  return { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped, begun }
+  const bare = { taskId, lane, entryId, slot, consumer, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
+  if (wire[6] === '') return bare
+  return { ...bare, begun: begunOf(wire, lane, now) }
 }
 
 const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
-  const [, , , , taskId, word, detail = '', row] = wire
+  const [, , , , , taskId, word, detail = '', row] = wire
   if (word === 'missing') return { kind: 'refused', reason: 'missing' }
   try {
     if (word === 'first') return { kind: 'begun', stored: firstRow(wire, lane), attempt: 1, at: now }
@@ -134,7 +140,7 @@ const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
 }
 
 const firstRow = (wire: WireClaim, lane: Lane): RunnableRow => {
-  const [, , , , taskId, , payload = '', submitted, notBefore = '', failures = '0', steps = ''] = wire as string[]
+  const [, , , , , taskId, , payload = '', submitted, notBefore = '', failures = '0', steps = ''] = wire as string[]
   const task = new FirstRun(taskId as string, lane, payload, submitted as string, notBefore)
   return { task, failures: Number(failures), hasSteps: steps !== '' }
 }

@@ -77,9 +77,9 @@ export const extendAttempts = async (
   })
 }
 
-const claimFields = ({ slot, entryId, lane, isCapped }: Claim, group: string): string[] => [
+const claimFields = ({ consumer, entryId, lane, isCapped }: Claim, group: string): string[] => [
   group,
-  slot,
+  consumer,
   entryId,
   lane.name,
   isCapped ? lane.type : '',

@@ -59,8 +59,8 @@ export const extendClaims = async (
   return reply.map((renewed) => renewed === 1)
 }
 
-const claimFields = ({ slot, entryId, deliveryCount, lane, visibilityTimeoutMs, isCapped }: Claim): string[] => [
-  slot,
+const claimFields = ({ consumer, entryId, deliveryCount, lane, visibilityTimeoutMs, isCapped }: Claim): string[] => [
+  consumer,
   entryId,
   String(deliveryCount),
   lane.name,

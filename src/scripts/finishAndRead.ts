@@ -221,7 +221,7 @@ const pushGroup = (args: string[], settling: readonly Claim[], group: Batch): vo
   const { lane, isCapped } = settling[group[0] as number] as Claim
   args.push(lane.name, isCapped ? lane.type : '', String(group.length))
   for (const at of group) {
-    const { slot, entryId, deliveryCount } = settling[at] as Claim
-    args.push(slot, entryId, String(deliveryCount))
+    const { consumer, entryId, deliveryCount } = settling[at] as Claim
+    args.push(consumer, entryId, String(deliveryCount))
   }
 }

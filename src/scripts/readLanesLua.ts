@@ -34,7 +34,7 @@ local function readLanes(first)
           local entry = readOne(lane)
           if entry then
             lane.wasRead = true
-            if not take(lane, entry[1], entry[2], 1, false) then cleared = cleared + 1 end
+            if not take(lane, entry[1], entry[2], 1, false, nextSlot) then cleared = cleared + 1 end
           else
             stays = false
             answered[#answered + 1] = root .. 'bell:' .. lane.name

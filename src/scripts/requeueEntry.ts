@@ -53,7 +53,7 @@ export const requeueEntry = async (
     [keys.root, keys.queue(lane)],
     [
       group,
-      claim.slot,
+      claim.consumer,
       claim.entryId,
       String(claim.deliveryCount),
       lane.name,

@@ -10,7 +10,8 @@ import { treeLua } from './treeLua.js'
 
 /**
  * Claims entries whose owner has let them idle for longer than the visibility, at most one a free slot, and tells when
- * the next one could become stale. Entries of this worker's busy slots are left alone: their handlers run here. The
+ * the next one could become stale. What this worker works on is left alone, and so is what its busy slots have read: its handlers
+ * run here, or its reply is on its way. The
  * pending list is walked in pages of 100, at most ten a lane and call; the position is kept by the caller, so that a
  * dead worker's claims are found however many healthy ones stand before them.
  *
@@ -19,7 +20,7 @@ import { treeLua } from './treeLua.js'
  *
  * KEYS: 1 root, 2… the streams of the lanes.
  * ARGV: as takeEntry takes them, then for each lane the position to go on from ('-' for the start), then the worker's name as
- * it stands in its consumers' names.
+ * it stands in its consumers' names, then what it works on of what the slots have read: position of the lane and entry id.
  * Returns: now, claims (see takeEntry), ms until the next of the entries looked at could be stale (0: some are, and found
  * no slot; a paused or full lane is looked at again in a second), positions of the lanes, the entries that were set aside
  * (see takeEntry).
@@ -37,14 +38,16 @@ const script = defineScript(
     claimsLua +
     takeEntryLua +
     `
-local mine = ARGV[#ARGV] .. '-slot-'
+local mine = ARGV[at + #lanes + 1] .. '-slot-'
 local free = {}
 for _, slot in ipairs(slots) do free[slot] = true end
+local working = {}
+for i = at + #lanes + 2, #ARGV do working[ARGV[i]] = true end
 
-local function isLeftAlone(consumer)
+local function isLeftAlone(lane, id, consumer)
   -- The name of a worker may begin with that of another one and its slot.
   local isMine = string.sub(consumer, 1, #mine) == mine and string.find(consumer, '^%d+$', #mine + 1)
-  return isMine and not free[consumer]
+  return isMine and (not free[consumer] or working[lane.index .. ' ' .. id])
 end
 
 local function holdsPlace(lane, entryId)
@@ -54,7 +57,7 @@ end
 local function claimStale(lane, id, deliveries)
   local entry = redis.call('XCLAIM', lane.stream, group, slots[nextSlot], lane.visibilityMs, id)[1]
   if entry then
-    take(lane, id, entry[2], deliveries + 1, true)
+    take(lane, id, entry[2], deliveries + 1, true, nextSlot)
   else
     -- Deleted while it was pending; servers before 7.0 keep it in the list.
     redis.call('XACK', lane.stream, group, id)
@@ -75,7 +78,7 @@ for _, lane in ipairs(lanes) do
     if page.err then page = {} end
     for _, pending in ipairs(page) do
       local id, consumer, idle, deliveries = pending[1], pending[2], pending[3], pending[4]
-      if not isLeftAlone(consumer) then
+      if not isLeftAlone(lane, id, consumer) then
         if idle < lane.visibilityMs then
           couldBeStaleIn(lane.visibilityMs - idle)
         elseif isPaused(lane.name) or not (holdsPlace(lane, id) or hasPlace(lane)) then
@@ -111,7 +114,12 @@ export const sweepLanes = async (
 ): Promise<SweepReply> => {
   const [scriptKeys, args] = claimArguments(keys, setting, request)
   const positions = request.lanes.map(({ lane }) => request.positions?.get(lane.name) ?? '-')
-  const reply = await runScript(connection, script, scriptKeys, [...args, ...positions, request.workerId])
+  const reply = await runScript(connection, script, scriptKeys, [
+    ...args,
+    ...positions,
+    request.workerId,
+    ...workingOf(request),
+  ])
   const { claims, rest } = decodeClaims(script.name, reply, request)
   const [nextStaleMs, reached, aside] = rest as [number, string[], WireSetAside[]]
   return {
@@ -120,4 +128,13 @@ export const sweepLanes = async (
     positions: new Map(request.lanes.map(({ lane }, index) => [lane.name, reached[index] ?? '-'])),
     ...setAsideOf(aside, request),
   }
+}
+
+/** What a slot that asks has read for another one. */
+const workingOf = ({ working = [], slots, lanes }: SweepRequest): string[] => {
+  const free = new Set(slots)
+  const read = Array.from(working).filter(({ consumer }) => free.has(consumer))
+  if (read.length === 0) return []
+  const positions = new Map(lanes.map(({ lane }, index) => [lane.name, index + 1]))
+  return read.map(({ lane, entryId }) => `${String(positions.get(lane.name) ?? 0)} ${entryId}`)
 }

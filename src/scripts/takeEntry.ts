@@ -9,7 +9,7 @@ local claims, setAside, nextSlot = {}, {}, 1
  * Needs the claims. What the two scripts that claim have in common: reading their arguments, the pause flags, the places under a cap, and
  * taking one entry for the next free slot.
  *
- * A claim is returned as: position of the lane, position of the slot, entry id, deliveries, task id, word of beginAttempt
+ * A claim is returned as: position of the lane, position of the slot, position of the slot whose consumer owns it, entry id, deliveries, task id, word of beginAttempt
  * ('' where rows are not joint, which ends it), what it answered with it, row as a flat list of fields and values. The word
  * of a task that runs for the first time is 'first', and what follows is its payload, when it was submitted, not before,
  * failures, and whether there are steps; what is missing at the end is 0 or empty.
@@ -71,13 +71,13 @@ local function payloadOf(fields)
   return payload
 end
 
-local function take(lane, entryId, fields, deliveries, redelivered)
+local function take(lane, entryId, fields, deliveries, redelivered, consumer)
   local taskId = fields and field(fields, 'taskId')
   if not taskId or taskId == '' then
     takeAway('u', lane, entryId, fields)
     return false
   end
-  local claim = { lane.index, nextSlot, entryId, deliveries, taskId, '' }
+  local claim = { lane.index, nextSlot, consumer, entryId, deliveries, taskId, '' }
   if joint then
     local isFine, word, detail, before = pcall(beginAttempt, root, group, taskId, worker, lane.visibilityMs, redelivered,
       lane.maxDeliveries, true)
@@ -97,11 +97,11 @@ local function take(lane, entryId, fields, deliveries, redelivered)
     end
     -- The first run of a task that was sent again has more to know.
     if word == 'begun' and detail == '1' and not before.fg then
-      claim[6], claim[7], claim[8] = 'first', payloadOf(before), before.c or '0'
-      claim[9], claim[10], claim[11] = before.n or '', before.f or '0', before.st or ''
+      claim[7], claim[8], claim[9] = 'first', payloadOf(before), before.c or '0'
+      claim[10], claim[11], claim[12] = before.n or '', before.f or '0', before.st or ''
     else
-      claim[6], claim[7] = word, detail
-      if word ~= 'missing' then claim[8] = redis.call('HGETALL', root .. 'row:' .. taskId) end
+      claim[7], claim[8] = word, detail
+      if word ~= 'missing' then claim[9] = redis.call('HGETALL', root .. 'row:' .. taskId) end
     end
   end
   if lane.capType ~= '' then

@@ -93,11 +93,11 @@ end
 
 -- By what is told of a lane, which is the same for many.
 local deadlines = {}
-local function takeUsual(lane, entryId, fields)
+local function takeUsual(lane, entryId, fields, consumer)
   if fields[1] ~= 'taskId' or fields[2] == '' then return false end
   local taskId = fields[2]
   if not joint then
-    claims[#claims + 1] = { lane, nextSlot, entryId, 1, taskId, '' }
+    claims[#claims + 1] = { lane, nextSlot, consumer, entryId, 1, taskId, '' }
     nextSlot = nextSlot + 1
     return true
   end
@@ -115,7 +115,7 @@ local function takeUsual(lane, entryId, fields)
     deadlines[told] = deadline
   end
   redis.call('HSET', row, 's', 'running', 'd', deadline, 'run', '1', 'a1', nowText .. '||i|' .. worker .. '|')
-  claims[#claims + 1] = { lane, nextSlot, entryId, 1, taskId, 'first',
+  claims[#claims + 1] = { lane, nextSlot, consumer, entryId, 1, taskId, 'first',
     (flat[10] or '') .. (flat[12] or '') .. (flat[14] or ''), flat[2] }
   nextSlot = nextSlot + 1
   return true
@@ -126,23 +126,29 @@ local function read()
   local isUsual = not string.find(ARGV[3], 'c', 1, true) and redis.call('EXISTS', root .. 'paused') == 0
   local open, wasRead, answered, cleared, first = laneCount, {}, {}, 0, 1
   while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
+    -- An entry that is read alone is looked for over all those in front of it in its node, read or not.
+    local share = math.max(1, math.floor((slotCount - nextSlot + 1) / open))
     for lane = 1, laneCount do
       if isUsual and nextSlot <= slotCount and wasRead[lane] ~= 'through' then
-        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + nextSlot], 'COUNT', '1', 'STREAMS', KEYS[lane + 1],
-          '>')
-        local entry = reply and reply[1] and reply[1][2][1]
-        if entry then
-          wasRead[lane] = 'partly'
-          if not takeUsual(lane, entry[1], entry[2]) and
-            not generally().take(generally().lanes[lane], entry[1], entry[2], 1, false) then
-            cleared = cleared + 1
-          end
-        elseif reply and reply.err then
+        local consumer = nextSlot
+        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + consumer], 'COUNT', share, 'STREAMS',
+          KEYS[lane + 1], '>')
+        if reply and reply.err then
           isUsual, first = false, lane
         else
-          wasRead[lane] = 'through'
-          open = open - 1
-          answered[#answered + 1] = root .. 'bell:' .. string.sub(KEYS[lane + 1], #root + 7)
+          local entries = reply and reply[1] and reply[1][2] or {}
+          for _, entry in ipairs(entries) do
+            wasRead[lane] = 'partly'
+            if not takeUsual(lane, entry[1], entry[2], consumer) and
+              not generally().take(generally().lanes[lane], entry[1], entry[2], 1, false, consumer) then
+              cleared = cleared + 1
+            end
+          end
+          if #entries < share then
+            wasRead[lane] = 'through'
+            open = open - 1
+            answered[#answered + 1] = root .. 'bell:' .. string.sub(KEYS[lane + 1], #root + 7)
+          end
         end
       end
     end

@@ -1,5 +1,6 @@
 import { asyncScheduler, defer, EMPTY, type SchedulerLike, tap } from 'rxjs'
 
+import type { Claim } from '../claim/claim.js'
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, SweepReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
@@ -17,6 +18,8 @@ export interface SweepStaleOptions {
   readonly workerId: string
   /** Asked before each sweep. */
   readonly lanes: () => readonly LaneReading[]
+  /** What this worker works on: left alone, however long nothing was heard of it. @default nothing */
+  readonly working?: ReadonlySet<Claim>
   /** The least time between two sweeps that found less than they were asked for, in milliseconds. @default 100 */
   readonly minIntervalMs?: number
   /** Its clock. @default asyncScheduler */
@@ -58,7 +61,7 @@ export interface SweepStale {
  * const claims = sweepThenRead(sweep.source, readNew(port, { workerId: 'w', lanes: () => lanes }))
  */
 export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepStale {
-  const { workerId, lanes, minIntervalMs = 100, scheduler = asyncScheduler, report } = options
+  const { workerId, lanes, working, minIntervalMs = 100, scheduler = asyncScheduler, report } = options
   let positions: ReadonlyMap<string, string> | undefined
   let dueAt = 0
   /** Over a walk that takes several sweeps. */
@@ -70,7 +73,7 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
       if (dueInMs() > 0) return EMPTY
       // Also after a failure: a Redis that is away must not be asked at the speed of the loop.
       dueAt = scheduler.now() + minIntervalMs
-      const request = { workerId, slots, lanes: lanes(), ...(positions && { positions }) }
+      const request = { workerId, slots, lanes: lanes(), ...(positions && { positions }), ...(working && { working }) }
       const reply$ = port.sweep(request).pipe(
         tap((reply) => {
           positions = reply.positions

@@ -14,6 +14,7 @@ export const claimOf = (slot: string, overrides: Partial<Claim> = {}): Claim => 
   lane: lane('mail', 1),
   entryId: '1-1',
   slot,
+  consumer: slot,
   workerId: slot.replace(/-slot-\d+$/, ''),
   deliveryCount: 1,
   visibilityTimeoutMs: 60_000,

@@ -3,30 +3,41 @@ import type { LaneReading, ReadReply, ReadRequest, SweepReply, SweepRequest } fr
 import { capBell, laneBell, type VirtualLanes } from './virtualLanes.js'
 import type { PendingEntry } from './virtualStream.js'
 
-/** Reads new entries: at most one a slot, lanes taking turns; paused and full lanes are not read. */
+/**
+ * Reads new entries: at most one a slot, lanes taking turns; paused and full lanes are not read. Where no lane is capped,
+ * paused or without its group, each gives its share of the free slots at once, to the consumer of the first of them.
+ */
 export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadReply => {
-  const { slots } = request
+  const { slots, workerId } = request
   const claims: Claim[] = []
   const full: LaneReading[] = []
   const wasRead = new Set<LaneReading>()
   let open = request.lanes.filter((reading) => !isPaused(lanes, reading))
+  let isUsual = lanes.paused.size === 0 && request.lanes.every(({ cap }) => cap === undefined)
 
   while (claims.length < slots.length && open.length > 0) {
     const still: LaneReading[] = []
+    const share = Math.max(1, Math.floor((slots.length - claims.length) / open.length))
     for (const reading of open) {
-      const slot = slots[claims.length]
-      if (slot === undefined) still.push(reading)
+      const consumer = slots[claims.length]
+      if (consumer === undefined) still.push(reading)
       else if (!hasPlace(lanes, reading)) full.push(reading)
       else {
-        const entry = lanes.stream(reading.lane).readNext(slot)
-        if (!entry) {
-          // A bell that rang for entries that are gone would wake an idle worker for nothing.
-          lanes.bells.silence(laneBell(reading.lane))
-          continue
+        const stream = lanes.stream(reading.lane)
+        isUsual &&= stream.hasGroup()
+        const wanted = isUsual ? share : 1
+        let found = 0
+        while (found < wanted) {
+          const entry = stream.readNext(consumer)
+          if (!entry) break
+          const slot = slots[claims.length] ?? consumer
+          claims.push(claimed(lanes, reading, { workerId, slot, consumer }, { ...entry, deliveryCount: 1 }))
+          found++
         }
-        claims.push(claimed(lanes, reading, request.workerId, slot, { ...entry, deliveryCount: 1 }))
-        wasRead.add(reading)
-        still.push(reading)
+        if (found > 0) wasRead.add(reading)
+        if (found === wanted) still.push(reading)
+        // A bell that rang for entries that are gone would wake an idle worker for nothing.
+        else lanes.bells.silence(laneBell(reading.lane))
       }
     }
     open = still
@@ -37,7 +48,7 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
   return { claims, full: full.map(({ lane }) => lane) }
 }
 
-/** Claims what was left idle beyond the visibility, at most one entry a slot; spares the worker's busy slots. */
+/** Claims what was left idle beyond the visibility, at most one entry a slot; spares what the worker works on. */
 export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): SweepReply => {
   const { slots, workerId } = request
   const claims: Claim[] = []
@@ -47,8 +58,13 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
     nextStaleMs = Math.min(nextStaleMs, ms)
   }
   const mine = `${workerId}-slot-`
-  const isLeftAlone = ({ consumer }: PendingEntry): boolean =>
-    consumer.startsWith(mine) && /^\d+$/.test(consumer.slice(mine.length)) && !slots.includes(consumer)
+  const working = Array.from(request.working ?? [])
+  const isWorkedOn = ({ lane, entryId }: PendingEntry): boolean =>
+    working.some((claim) => claim.entryId === entryId && claim.lane.name === lane.name)
+  const isLeftAlone = (entry: PendingEntry): boolean =>
+    entry.consumer.startsWith(mine) &&
+    /^\d+$/.test(entry.consumer.slice(mine.length)) &&
+    (!slots.includes(entry.consumer) || isWorkedOn(entry))
 
   for (const reading of request.lanes) {
     const { lane, visibilityTimeoutMs } = reading
@@ -64,7 +80,7 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
       else if (slot === undefined) couldBeStaleIn(0)
       else {
         const taken = stream?.takeOver(pending.entryId, slot)
-        if (taken) claims.push(claimed(lanes, reading, workerId, slot, taken))
+        if (taken) claims.push(claimed(lanes, reading, { workerId, slot, consumer: slot }, taken))
         else release(lanes, reading, pending.entryId)
       }
     }
@@ -94,12 +110,11 @@ const release = ({ caps, bells }: VirtualLanes, reading: LaneReading, entryId: s
 const claimed = (
   lanes: VirtualLanes,
   reading: LaneReading,
-  workerId: string,
-  slot: string,
+  { workerId, slot, consumer }: Pick<Claim, 'workerId' | 'slot' | 'consumer'>,
   { entryId, taskId, deliveryCount }: Pick<PendingEntry, 'entryId' | 'taskId' | 'deliveryCount'>,
 ): Claim => {
   const { lane, visibilityTimeoutMs, cap } = reading
   const isCapped = cap !== undefined
   if (isCapped) lanes.caps.hold(lane.type, holderOf(reading, entryId), lanes.now() + visibilityTimeoutMs)
-  return { taskId, lane, entryId, slot, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
+  return { taskId, lane, entryId, slot, consumer, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
 }

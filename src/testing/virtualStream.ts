@@ -13,7 +13,7 @@ export interface PendingEntry {
   readonly entryId: string
   /** The task. */
   readonly taskId: string
-  /** The slot that has it. */
+  /** The slot that it was read by. */
   readonly consumer: string
   /** How often it was delivered, from 1. */
   readonly deliveryCount: number
@@ -24,7 +24,7 @@ export interface PendingEntry {
 /** Which delivery somebody claims to own: consumer and delivery count are the fence. */
 export interface Fence {
   readonly entryId: string
-  readonly slot: string
+  readonly consumer: string
   readonly deliveryCount: number
 }
 
@@ -50,6 +50,7 @@ export interface VirtualStream {
   append(taskId: string): void
   /** Delivers the next new entry; makes the group, from the beginning, if it is missing. */
   readNext(consumer: string): StoredEntry | undefined
+  hasGroup(): boolean
   owns(fence: Fence): boolean
   /** Gives a pending entry to another consumer; `undefined` if the entry was deleted, which ends its pending too. */
   takeOver(entryId: string, consumer: string): PendingEntry | undefined
@@ -105,9 +106,11 @@ export const virtualStream = (lane: Lane, now: () => number): VirtualStream => {
       return deliver(entry, group, consumer, 1)
     },
 
-    owns: ({ entryId, slot, deliveryCount }) => {
+    hasGroup: () => group !== undefined,
+
+    owns: ({ entryId, consumer, deliveryCount }) => {
       const pending = group?.pending.get(entryId)
-      return pending?.consumer === slot && pending.deliveryCount === deliveryCount
+      return pending?.consumer === consumer && pending.deliveryCount === deliveryCount
     },
 
     takeOver: (entryId, consumer) => {

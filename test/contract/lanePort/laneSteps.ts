@@ -80,15 +80,16 @@ const read = fc.tuple(anySlots, anyReadings).map(([asker, readings]) =>
   }),
 )
 
-const sweep = fc.tuple(anySlots, anyReadings, fc.boolean()).map(([asker, readings, isEager]) =>
+const sweep = fc.tuple(anySlots, anyReadings, fc.boolean(), fc.boolean()).map(([asker, readings, isEager, isBusy]) =>
   namedStep<Side>(
     'sweep',
-    { ...asker, of: toldReadings(readings), isEager },
+    { ...asker, of: toldReadings(readings), isEager, isBusy },
     async ({ harness: { port, ask }, claims }) => {
       // With a visibility of 0 everything is stale at once, and with ages nothing is.
       const visibilityTimeoutMs = isEager ? 0 : AGES
       const stale = readings.map(({ lane: of }) => ({ lane: of, visibilityTimeoutMs }))
-      const reply = await ask(port.sweep({ ...asker, lanes: stale }))
+      const working = isBusy ? claims.filter((_, index) => index % 2 === 0) : []
+      const reply = await ask(port.sweep({ ...asker, lanes: stale, working }))
       claims.push(...reply.claims)
       return { claims: reply.claims.map(told), isDueNow: reply.nextStaleMs === 0, positions: [...reply.positions] }
     },

@@ -15,6 +15,7 @@ export const readSuite = (makeHarness: MakeHarness): void => {
         lane: mail,
         entryId: expect.stringMatching(/^\d+-\d+$/) as string,
         slot: 'w-slot-0',
+        consumer: 'w-slot-0',
         workerId: 'w',
         deliveryCount: 1,
         visibilityTimeoutMs: 5_000,
@@ -34,6 +35,24 @@ export const readSuite = (makeHarness: MakeHarness): void => {
         ['b', 'w-slot-1'],
       ])
       expect(await harness.pending(mail)).toHaveLength(2)
+    })
+
+    it('reads a lane for all slots at once, as the first of them', async () => {
+      const harness = await makeHarness()
+      await fill(harness, mail, 'a', 'b', 'c', 'd')
+      await fill(harness, scan, 's')
+
+      const claims = await read(harness, { slots: 5, lanes: [reading(mail), reading(scan)] })
+
+      expect(claims.map(({ taskId, slot, consumer }) => [taskId, slot, consumer])).toEqual([
+        ['a', 'w-slot-0', 'w-slot-0'],
+        ['b', 'w-slot-1', 'w-slot-0'],
+        ['s', 'w-slot-2', 'w-slot-2'],
+        ['c', 'w-slot-3', 'w-slot-3'],
+        ['d', 'w-slot-4', 'w-slot-3'],
+      ])
+      const pending = await harness.pending(mail)
+      expect(pending.map(({ consumer }) => consumer)).toEqual(['w-slot-0', 'w-slot-0', 'w-slot-3', 'w-slot-3'])
     })
 
     it('brings fewer when there are fewer, and nothing from empty lanes', async () => {

@@ -4,7 +4,7 @@ import type { Claim, Settlement } from '../../../src/index.js'
 import { claimOne, fill, idleMs, mail, type MakeHarness, read, reading, slotsOf, taskIds } from './harness.js'
 
 const impostors = (claim: Claim): [string, Claim][] => [
-  ['another consumer', { ...claim, slot: 'w-slot-9' }],
+  ['another consumer', { ...claim, consumer: 'w-slot-9' }],
   ['an earlier delivery', { ...claim, deliveryCount: claim.deliveryCount - 1 }],
   ['a later delivery', { ...claim, deliveryCount: claim.deliveryCount + 1 }],
   ['another entry', { ...claim, entryId: '1-1' }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import type { LaneReading, SweepReply } from '../../../src/index.js'
+import type { LaneReading, SweepReply, SweepRequest } from '../../../src/index.js'
 import {
   AGES,
   claimOne,
@@ -22,10 +22,13 @@ const soon = reading(mail, { visibilityTimeoutMs: SOON })
 
 const sweep = (
   { port, ask }: LanePortHarness,
-  options: { worker?: string; slots?: string[]; lanes?: LaneReading[]; positions?: SweepReply['positions'] } = {},
+  options: { worker?: string; slots?: string[]; lanes?: LaneReading[] } & Pick<
+    SweepRequest,
+    'positions' | 'working'
+  > = {},
 ): Promise<SweepReply> => {
-  const { worker = 'w', slots = slotsOf(worker, 1), lanes = [soon], positions } = options
-  return ask(port.sweep({ workerId: worker, slots, lanes, ...(positions && { positions }) }))
+  const { worker = 'w', slots = slotsOf(worker, 1), lanes = [soon], ...more } = options
+  return ask(port.sweep({ workerId: worker, slots, lanes, ...more }))
 }
 
 export const sweepSuite = (makeHarness: MakeHarness): void => {
@@ -67,6 +70,7 @@ export const sweepSuite = (makeHarness: MakeHarness): void => {
           lane: mail,
           entryId,
           slot: 'w-slot-0',
+          consumer: 'w-slot-0',
           workerId: 'w',
           deliveryCount: 2,
           visibilityTimeoutMs: SOON,
@@ -129,6 +133,24 @@ export const sweepSuite = (makeHarness: MakeHarness): void => {
 
       expect((await sweep(harness, { slots: ['w-slot-1'] })).claims).toEqual([])
       expect(await harness.pending(mail)).toMatchObject([{ consumer: 'w-slot-0', deliveryCount: 1 }])
+    })
+
+    it('leaves alone what the asker works on, whichever of its slots has read it', async () => {
+      const harness = await makeHarness()
+      await fill(harness, mail, 'a', 'b', 'c')
+      await fill(harness, scan, 's')
+      const [, b] = await read(harness, { slots: 3 })
+      const [s] = await read(harness, { lanes: [reading(scan)] })
+      await harness.advance(SOON)
+
+      const working = [b, s].filter((claim) => claim !== undefined)
+      const lanes = [reading(scan, { visibilityTimeoutMs: SOON }), soon]
+      const { claims, nextStaleMs } = await sweep(harness, { slots: slotsOf('w', 3), lanes, working })
+      expect(taskIds(claims)).toEqual(['a', 'c'])
+      expect(nextStaleMs).toBeGreaterThan(0)
+
+      const others = await sweep(harness, { worker: 'v', slots: slotsOf('v', 2), lanes, working: [] })
+      expect(taskIds(others.claims)).toEqual(['s', 'b'])
     })
 
     it('takes over from a worker that is called like a slot of the asker', async () => {

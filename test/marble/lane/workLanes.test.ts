@@ -110,6 +110,20 @@ describe.each([0, 2])('workLanes, over lanes that answer within %d ms', (latency
     })
   })
 
+  it('does not mistake what one slot has read for another one for left behind', () => {
+    marbles(({ flush }) => {
+      const port = virtualLanePort({ latencyMs })
+      fill(port, mail, 'a', 'b')
+      const workMs = (taskId: string): number => (taskId === 'a' ? 10 : 900)
+      const { task$, log } = workerOn(port, { slots: 2, visibilityTimeoutMs: 200, workMs })
+
+      expect(taskIdsOf(runFor(2_000, flush, task$))).toEqual(['a', 'b'])
+
+      expect(log.started).toHaveLength(2)
+      expect(port.length(mail)).toBe(0)
+    })
+  })
+
   it('keeps a fleet below its cap, and takes up each place that is freed', () => {
     marbles(({ flush }) => {
       const port = virtualLanePort({ latencyMs })

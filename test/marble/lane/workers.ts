@@ -38,7 +38,7 @@ export interface WorkerOptions extends Partial<Omit<WorkLanesOptions<string>, 'p
   readonly tags?: readonly string[]
   readonly visibilityTimeoutMs?: number
   readonly cap?: number
-  readonly workMs?: number
+  readonly workMs?: number | ((taskId: string) => number)
   readonly versions?: LaneBookOptions['compatibleVersions']
 }
 
@@ -55,7 +55,8 @@ export const workerOn = (
     defer(() => {
       log.started.push([claim.taskId, asyncScheduler.now()])
       log.most = Math.max(log.most, ++open)
-      return (workMs === 0 ? of(0) : timer(workMs)).pipe(
+      const lastsMs = typeof workMs === 'number' ? workMs : workMs(claim.taskId)
+      return (lastsMs === 0 ? of(0) : timer(lastsMs)).pipe(
         concatMap(() => {
           open--
           return port.settle(claim, { kind: 'done' })
