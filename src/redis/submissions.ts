@@ -8,15 +8,19 @@ import { createTasks } from '../scripts/createTasks.js'
 import { pagesOf } from '../scripts/pagesOf.js'
 import { payloadBytesOf } from '../scripts/payloadBytesOf.js'
 
+/** What one call takes, or a single task. */
+const MAX_BYTES = 1_048_576
 /**
- * What one call takes, or a single task. More of them in a turn become several calls: then Redis works on one while this
- * process makes tasks for the next. With 100 in flight 32 a call are faster by half than one call for all; 16 are no faster.
+ * So many tasks a call, or half of those that are submitted and not yet answered: then Redis works on one half while this
+ * process makes tasks in place of the other. With 100 in flight that is faster by a third than one call for all of them.
  */
-const PAGE = { items: 32, bytes: 1_048_576, bytesOf: ({ input }: Asked): number => payloadBytesOf(input) }
+const MIN_TASKS = 32
+/** Half a millisecond of the server. */
+const MAX_TASKS = 100
 
 /**
  * Puts the tasks that are submitted in one turn of the event loop into one call of a script, because a call costs as much
- * as the task: up to 32 of them, and 1 MiB of payloads. To whoever submits, each is a submission of its own: what is refused
+ * as the task: up to 100 of them, and 1 MiB of payloads. To whoever submits, each is a submission of its own: what is refused
  * for one is tried again for the others.
  *
  * @example
@@ -25,6 +29,8 @@ const PAGE = { items: 32, bytes: 1_048_576, bytesOf: ({ input }: Asked): number 
  */
 export class Submissions {
   private waiting: Asked[] = []
+  /** Tasks that Redis has not answered yet. */
+  private onTheirWay = 0
 
   constructor(
     private readonly connection: Connection,
@@ -46,16 +52,27 @@ export class Submissions {
   private readonly send = (): void => {
     const { waiting } = this
     this.waiting = []
-    for (const page of pagesOf(waiting, PAGE)) this.call(page)
+    const half = Math.ceil((waiting.length + this.onTheirWay) / 2)
+    this.onTheirWay += waiting.length
+    const items = Math.min(Math.max(half, MIN_TASKS), MAX_TASKS)
+    this.callEach(pagesOf(waiting, { items, bytes: MAX_BYTES, bytesOf: ({ input }) => payloadBytesOf(input) }))
+  }
+
+  /** Each in a write of its own: what comes in one write, Redis answers in one. */
+  private callEach([page, ...rest]: Asked[][]): void {
+    if (page) this.call(page)
+    if (rest.length > 0) setImmediate(() => this.callEach(rest))
   }
 
   private call(asked: readonly Asked[]): void {
     const inputs = asked.map(({ input }) => input)
     createTasks(this.connection, this.keys, this.group, inputs, true).then(
       (results) => {
+        this.onTheirWay -= asked.length
         for (const [index, { resolve }] of asked.entries()) resolve(results[index] as CreateResult)
       },
       (error: unknown) => {
+        this.onTheirWay -= asked.length
         const isForAll = asked.length === 1 || !(error instanceof RedisRefusedError) || error.effect !== 'excluded'
         for (const { input, resolve, reject } of asked) {
           if (isForAll) reject(error)

@@ -68,6 +68,34 @@ it('submits what comes in one turn in calls of a mebibyte, but a task that is la
   ).toEqual(['known', ...payloads.map((_, at) => `t${String(at)}`)])
 })
 
+it.each([
+  ['few', 32, [32]],
+  ['100', 100, [50, 50]],
+  ['many', 350, [100, 100, 100, 50]],
+])(
+  'submits %s that come in one turn in calls of half of them, within bounds, each in a turn of its own',
+  async (_, count, calls) => {
+    const { keys, watched } = await setUp()
+    const made: number[] = []
+    let turn = 0
+    const counting: Connection = {
+      ...watched,
+      send: (operation, args) => {
+        if (args[0] === 'EVALSHA') {
+          made[turn] = (made[turn] ?? 0) + args.filter((arg) => /^t\d+$/.test(arg)).length
+          setImmediate(() => turn++)
+        }
+        return watched.send(operation, args)
+      },
+    }
+    const submissions = new Submissions(counting, keys, 'runner')
+
+    await Promise.all(Array.from({ length: count }, (_, at) => submissions.submit(taskOf(`t${String(at)}`, '1'))))
+
+    expect(made.filter((tasks) => tasks > 0)).toEqual(calls)
+  },
+)
+
 it('ends what ends in one turn in calls of a mebibyte of results', async () => {
   const { keys, client, watched, sizes } = await setUp()
   const setting = { keys, group: 'runner', isJoint: true }
