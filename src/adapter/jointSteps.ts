@@ -36,7 +36,7 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
   const submissions = new Submissions(connection, keys, group)
   return {
     submit: (input) => submissions.submit(input),
-    submitMany: (inputs) => createTasks(connection, keys, group, inputs, true),
+    submitMany: (inputs, onResults) => createTasks(connection, keys, group, inputs, true, onResults),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, group, input),
     deadLetters,

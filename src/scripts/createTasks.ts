@@ -206,6 +206,7 @@ return asGiven and now or replies
  * is answered with it.
  *
  * @param withEntries whether the tasks are to be queued; without, they are marked as not yet enqueued
+ * @param onResults is given the results of each call while Redis works on the next
  *
  * @example
  * const [result] = await createTasks(connection, keys('svc/'), 'runner', [draft], true)
@@ -216,6 +217,7 @@ export const createTasks = async (
   group: string,
   inputs: readonly CreateTask[],
   withEntries: boolean,
+  onResults?: (results: readonly CreateResult[]) => void,
 ): Promise<CreateResult[]> => {
   for (const { id } of inputs) checkRowId(id)
   // No row can be there, but something else could.
@@ -224,15 +226,32 @@ export const createTasks = async (
     return inputs.map(() => ({ kind: 'refused', parentTaskId: orphan.parentTaskId as string }))
   }
   const results: CreateResult[] = []
+  let latest: readonly CreateResult[] = []
+  const [first, ...rest] = pagesOf(inputs, PAGE)
+  let next = first && { page: first, wire: wireOf(keys, group, first, withEntries) }
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
-  for (const page of pagesOf(inputs, PAGE)) {
-    const reply = await runScript(connection, script, ...wireOf(keys, group, page, withEntries))
+  while (next) {
+    const { page, wire } = next
+    const replying = runScript(connection, script, ...wire)
+    const following = rest.shift()
+    if (following || latest.length > 0) {
+      replying.catch(() => undefined) // told below
+      // Redis works on the page from the moment it is written, which is at the end of this turn.
+      await nextTurn()
+    }
+    if (latest.length > 0) onResults?.(latest)
+    next = following && { page: following, wire: wireOf(keys, group, following, withEntries) }
+    const reply = await replying
     const refusal = refusalIn(reply)
     if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
-    results.push(...resultsIn(reply, page))
+    latest = resultsIn(reply, page)
+    results.push(...latest)
   }
+  if (latest.length > 0) onResults?.(latest)
   return results
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 const resultsIn = (reply: unknown, page: readonly CreateTask[]): CreateResult[] => {
   if (typeof reply === 'number') return page.map(({ id }) => ({ kind: 'created', taskId: id, at: reply }))

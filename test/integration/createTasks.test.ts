@@ -1,6 +1,9 @@
-import type { CreateTask } from '@furystack/task-runner'
+import { randomUUID } from 'node:crypto'
+
+import type { CreateResult, CreateTask } from '@furystack/task-runner'
 import { expect, it, onTestFinished } from 'vitest'
 
+import type { Connection } from '../../src/connection/connection.js'
 import { keys as keysOf } from '../../src/keys/keys.js'
 import { lane } from '../../src/keys/lane.js'
 import { createTasks } from '../../src/scripts/createTasks.js'
@@ -19,7 +22,7 @@ const setUp = async () => {
   const create = (...tasks: CreateTask[]) => createTasks(connection, keys, 'runner', tasks, true)
   const entriesOf = async (...of: Parameters<typeof lane>): Promise<Array<Record<string, string>>> =>
     ((await client.xRange(keys.queue(lane(...of)), '-', '+')) ?? []).map((entry) => ({ ...entry?.message }))
-  return { client, prefix, keys, create, entriesOf }
+  return { client, prefix, keys, connection, create, entriesOf }
 }
 
 const taskOf = (id: string, more: Partial<CreateTask> = {}): CreateTask => ({
@@ -107,4 +110,36 @@ it('leaves a bell as it is that rings already', async () => {
   const { client, keys, create } = await setUp()
   for (const id of ['a', 'b', 'c']) await create(taskOf(id))
   expect(await client.lLen(keys.bell(lane('mail', 1)))).toBe(1)
+})
+
+it('hands over the results of each call while the next is on its way, and tries nothing after a fault', async () => {
+  const { client, keys, connection } = await setUp()
+  const told: string[] = []
+  const watched: Connection = {
+    isReady: true,
+    send: (operation, args) => {
+      if (args[0] === 'EVALSHA') told.push('call')
+      return connection.send(operation, args)
+    },
+    replace: () => undefined,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+  const noteResults = (results: readonly CreateResult[]) => {
+    told.push(...new Set(results.map(({ kind }) => kind)))
+  }
+  const create = (tasks: CreateTask[]) => createTasks(watched, keys, 'runner', tasks, true, noteResults)
+  const some = (count: number, more: Partial<CreateTask> = {}) =>
+    Array.from({ length: count }, () => taskOf(randomUUID(), more))
+  // The server knows the script.
+  await create(some(1))
+  told.length = 0
+
+  await create(some(1_200))
+  expect(told).toEqual(['call', 'call', 'created', 'call', 'created', 'created'])
+
+  told.length = 0
+  await client.set(keys.queue(lane('spoilt', 1)), 'no stream')
+  await expect(create([...some(600), ...some(1, { type: 'spoilt' }), ...some(600)])).rejects.toThrow(/WRONGTYPE/)
+  expect(told).toEqual(['call', 'call', 'created'])
+  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 1_200 + 500)
 })

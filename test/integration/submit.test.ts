@@ -49,6 +49,17 @@ describe('many tasks', () => {
     expect(await runner.submitMany(mails(501))).toHaveLength(501)
     expect(await client.xLen(`${prefix}tasks:queue:mail:v1`)).toBe(501)
   })
+
+  it('are told of once they are there, whatever becomes of those that follow', async () => {
+    const { runner, client, prefix } = await startService()
+    await client.set(`${prefix}tasks:queue:spoilt:v1`, 'no stream')
+    const told: string[] = []
+    runner.subscribeByType('mail', ({ taskId }) => told.push(taskId))
+    await expect(runner.submitMany([...mails(1_000), ...mails(1, 'spoilt')])).rejects.toThrow(/WRONGTYPE/)
+    const entries = await client.xRange(`${prefix}tasks:queue:mail:v1`, '-', '+')
+    expect(entries?.length).toBeGreaterThan(0)
+    expect(told).toEqual(entries?.map((entry) => entry?.message['taskId']))
+  })
 })
 
 describe('bad options', () => {

@@ -32,7 +32,11 @@ export class Submission {
   ) {}
 
   async submit<P>(options: SubmitOptions<P>, status: CreateTask['status']): Promise<SubmittedTask> {
-    return this.#place(this.#prepare(options, status))
+    const create = this.#prepare(options, status)
+    const result = await this.#create(create)
+    // Each promise on the way takes its time, and most submissions need no more of them.
+    if (result.kind === 'created' && this.parts.joint !== undefined) return this.#created(create, result)
+    return this.#place(create, result)
   }
 
   async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]> {
@@ -42,14 +46,22 @@ export class Submission {
     const creates = Array.from(list, (options) => this.#prepare(options, 'pending'))
     checkKeys(creates)
     await assertParents(this.parts.store, creates)
-    const results = (await this.parts.joint?.submitMany?.(creates)) ?? []
+    /** Those of the first steps, which are told of while the broker works on the others. */
+    const created: Array<Task | undefined> = []
+    const tellCreated = (results: readonly CreateResult[]): void => {
+      for (const result of results) {
+        const create = creates[created.length] as CreateTask
+        created.push(result.kind === 'created' ? this.#created(create, result) : undefined)
+      }
+    }
+    const results = (await this.parts.joint?.submitMany?.(creates, tellCreated)) ?? []
     const tasks: SubmittedTask[] = []
     const failures: unknown[] = []
     // One after the other, so that they are queued in their order.
     for (const [index, create] of creates.entries()) {
       const result = results[index]
       try {
-        tasks.push(result?.kind === 'created' ? this.#created(create, result) : await this.#place(create, result))
+        tasks.push(created[index] ?? (await this.#place(create, result)))
       } catch (error) {
         // What has been created is to be announced, whatever is wrong with its neighbour.
         if (result === undefined) throw error
@@ -114,10 +126,16 @@ export class Submission {
   }
 
   /** Whoever comes with a key makes the task of the key's holder if it is missing, so nobody has to wait for anybody. */
-  async #create(create: CreateTask): Promise<CreateResult> {
-    const { joint, adapter, store } = this.parts
+  #create(create: CreateTask): Promise<CreateResult> {
+    const { joint, store } = this.parts
+    if (joint === undefined) return this.#createApart(create)
+    return create.status === 'draft' ? store.create(create) : joint.submit(create)
+  }
+
+  /** Key and row lie in two places. */
+  async #createApart(create: CreateTask): Promise<CreateResult> {
+    const { adapter, store } = this.parts
     const { id: taskId, type, idempotencyKey: key, resubmitAfterFailure = false } = create
-    if (joint !== undefined) return create.status === 'draft' ? store.create(create) : joint.submit(create)
     if (key === undefined || adapter.acquireIdempotencyLease === undefined) return store.create(create)
     const id = await adapter.acquireIdempotencyLease({ type, key, taskId })
     const result = await store.create({ ...create, id })

@@ -127,7 +127,7 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
 
   public async submit<P>(options: SubmitOptions<P>): Promise<SubmittedTask> {
     this.#assertUsable()
-    return this.#submission.submit(options, 'pending')
+    return await this.#submission.submit(options, 'pending')
   }
 
   public async submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]> {

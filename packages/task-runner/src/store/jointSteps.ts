@@ -26,8 +26,14 @@ export interface JointSteps {
   /**
    * The same for many tasks in as few steps as the broker allows, answers in order; without it they are submitted one by
    * one. A step is all or nothing. When it rejects, the steps before it have been taken.
+   *
+   * @param onResults may be given the results of each step as soon as they are there, in order, so that the caller works on
+   * them while the broker works on the next; it does not throw
    */
-  submitMany?(inputs: readonly CreateTask[]): Promise<CreateResult[]>
+  submitMany?(
+    inputs: readonly CreateTask[],
+    onResults?: (results: readonly CreateResult[]) => void,
+  ): Promise<CreateResult[]>
   /** Draft to pending, and its entry. */
   start(input: StartTask): Promise<StartResult>
   /** Ends the attempt, settles its claim, and adds the entry of a retry. After it the outcome has nothing left to do. */
