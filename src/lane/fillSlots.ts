@@ -1,13 +1,4 @@
-import {
-  asapScheduler,
-  asyncScheduler,
-  NEVER,
-  Observable,
-  type SchedulerLike,
-  Subject,
-  Subscription,
-  takeUntil,
-} from 'rxjs'
+import { asapScheduler, asyncScheduler, NEVER, Observable, type SchedulerLike, Subscription } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { ClaimSource } from '../sources/claimSource.js'
@@ -76,7 +67,6 @@ export function fillSlots<Outcome>(
     /** How many places are busy or asked for. */
     let taken = 0
     const excess: Claim[] = []
-    const left$ = new Subject<void>()
     let pending = Subscription.EMPTY
     let isClaiming = false
     let isClaimingAhead = false
@@ -91,7 +81,6 @@ export function fillSlots<Outcome>(
     }
 
     out.add(() => {
-      left$.next()
       pending.unsubscribe()
       for (const { works } of places) works.unsubscribe()
     })
@@ -152,8 +141,7 @@ export function fillSlots<Outcome>(
         else isClaiming = false
         ask()
       }
-      // By `takeUntil` a source learns that it was left even while it delivers, and can hand back the rest.
-      tie(out, () => (isAhead && ahead ? ahead : source)(demand.map(slotOf)).pipe(takeUntil(left$)), {
+      tie(out, () => (isAhead && ahead ? ahead : source)(slotsOf(demand)), {
         next: (claimed) => {
           brought++
           start(claimed)
@@ -218,17 +206,19 @@ export function fillSlots<Outcome>(
       })
     }
 
-    /** Inner subscriptions end with `outer` and leave it when they end; what throws errors the lane. */
+    /**
+     * Inner subscriptions end with `outer`, also while they still deliver, so that a source can hand back the rest, and
+     * leave it when they end; what throws errors the lane.
+     */
     const tie = <T>(
       outer: Subscription,
       cold: () => Observable<T>,
       { next, end }: { next: (value: T) => void; end: () => void },
     ): void => {
-      try {
-        outer.add(cold().subscribe({ next, error: fail, complete: end }))
-      } catch (reason: unknown) {
-        fail(reason)
-      }
+      new Observable<T>((inner) => {
+        outer.add(inner)
+        return cold().subscribe(inner)
+      }).subscribe({ next, error: fail, complete: end })
     }
 
     out.add(
@@ -258,4 +248,9 @@ interface Place {
 
 const placeOf = (slot: string): Place => ({ slot, isBusy: false, isAsked: false, works: new Subscription() })
 
-const slotOf = ({ slot }: Place): string => slot
+/** By hand, because V8 makes another kind of array by `map` once it has compiled it, at which its users are compiled anew. */
+const slotsOf = (places: readonly Place[]): string[] => {
+  const slots: string[] = []
+  for (const { slot } of places) slots.push(slot)
+  return slots
+}
