@@ -42,9 +42,10 @@ export const runScript = async (
   keys: readonly string[],
   args: readonly string[],
 ): Promise<unknown> => {
-  const tail = [String(keys.length), ...keys, ...args]
-  const byDigest = (): Promise<unknown> => connection.send(script.name, ['EVALSHA', script.sha, ...tail])
-  const byText = (): Promise<unknown> => connection.send(script.name, ['EVAL', script.source, ...tail])
+  // `concat` copies a list of hundreds in one go, where spreading it takes it piece by piece.
+  const command = ['EVALSHA', script.sha, String(keys.length)].concat(keys, args)
+  const byDigest = (): Promise<unknown> => connection.send(script.name, command)
+  const byText = (): Promise<unknown> => connection.send(script.name, ['EVAL', script.source].concat(command.slice(2)))
   try {
     return await byDigest()
   } catch (error) {
