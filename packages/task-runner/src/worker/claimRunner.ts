@@ -9,6 +9,7 @@ import { AttemptEnding } from './attemptEnding.js'
 import { attemptOutcomeOf } from './attemptOutcomeOf.js'
 import { dueSince } from './dueSince.js'
 import { HeartbeatTimer } from './heartbeatTimer.js'
+import { OpenRuns } from './openRuns.js'
 import { progressOfValue } from './progressOfValue.js'
 import { Run } from './run.js'
 import { RunContext } from './runContext.js'
@@ -30,7 +31,7 @@ export interface ClaimRunnerWorker {
 /** Takes attempts that have begun through their handlers to their ends. */
 export class ClaimRunner implements Disposable {
   /** The runs whose handlers are running. */
-  readonly #open = new Set<Run>()
+  readonly #open = new OpenRuns()
   readonly #heartbeats: HeartbeatTimer
   readonly #ending: AttemptEnding
 
@@ -43,8 +44,8 @@ export class ClaimRunner implements Disposable {
     this.#ending = new AttemptEnding(parts, () => worker.isClosing())
   }
 
-  get runs(): ReadonlySet<Run> {
-    return this.#open
+  get runs(): readonly Run[] {
+    return this.#open.all
   }
 
   /** Never rejects. */
@@ -113,7 +114,7 @@ export class ClaimRunner implements Disposable {
 
   #closeRun(run: Run): void {
     run.hasEnded = true
-    this.#open.delete(run)
+    this.#open.remove(run)
     const { lease } = run.claim
     if (lease !== undefined && lease.onLost === undefined) {
       lease.lost.removeEventListener('abort', run.onBrokerLost)

@@ -4,6 +4,7 @@ import type { JointSteps } from '../store/jointSteps.js'
 import type { TaskStore } from '../store/taskStore.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 import type { Clock } from '../time/clock.js'
+import type { OpenRuns } from './openRuns.js'
 import type { Run } from './run.js'
 
 /** What the heartbeats of a worker need. */
@@ -31,7 +32,7 @@ export class HeartbeatTimer {
   /** @param open the runs that are kept alive */
   constructor(
     private readonly parts: HeartbeatTimerParts,
-    private readonly open: ReadonlySet<Run>,
+    private readonly open: OpenRuns,
   ) {}
 
   /**
@@ -70,7 +71,7 @@ export class HeartbeatTimer {
     const due: Run[] = []
     let period = Infinity
     let timeoutAt = Infinity
-    for (const run of this.open) {
+    for (const run of this.open.all) {
       if (run.timeoutAt <= now + SLACK_MS) {
         run.timeOut()
         continue

@@ -47,6 +47,8 @@ export class Run {
   public readonly timeoutAt: number
   /** Whether an extension is on its way. */
   public isExtending = false
+  /** Its place among the {@link OpenRuns}. */
+  public openAt = -1
   public stop: RunStop | undefined
   /** The handler has ended; from here on its context does nothing. */
   public hasEnded = false
