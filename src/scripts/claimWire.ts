@@ -116,11 +116,23 @@ const claimOf = (
   { slot, consumer, workerId }: Pick<Claim, 'slot' | 'consumer' | 'workerId'>,
   now: number,
 ): Claim => {
-  const [entryId, deliveryCount, taskId] = [wire[3], wire[4], wire[5]]
+  const [, , , entryId, deliveryCount, taskId, word] = wire
   const isCapped = cap !== undefined
-  const bare = { taskId, lane, entryId, slot, consumer, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
-  if (wire[6] === '') return bare
-  return { ...bare, begun: begunOf(wire, lane, now) }
+  // In one piece each: a literal that spreads another takes V8 several times as long.
+  return word === ''
+    ? { taskId, lane, entryId, slot, consumer, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
+    : {
+        taskId,
+        lane,
+        entryId,
+        slot,
+        consumer,
+        workerId,
+        deliveryCount,
+        visibilityTimeoutMs,
+        isCapped,
+        begun: begunOf(wire, lane, now),
+      }
 }
 
 const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
