@@ -20,6 +20,7 @@ export { ScriptReplyError } from './errors/scriptReplyError.js'
 export { sweepStale } from './sources/sweepStale.js'
 export { sweepThenRead } from './sources/sweepThenRead.js'
 export { waitWhenEmpty } from './sources/waitWhenEmpty.js'
+export { WorkingClaims } from './claim/workingClaims.js'
 export { workLanes } from './lane/workLanes.js'
 
 export type {
@@ -43,6 +44,7 @@ export type {
   RedisSentinel,
 } from '@furystack/redis-connection'
 export type { Claim } from './claim/claim.js'
+export type { WorkingClaim } from './claim/workingClaims.js'
 export type { ClaimSource } from './sources/claimSource.js'
 export type { FillSlotsOptions } from './lane/fillSlots.js'
 export type { IdleOptions } from './sources/idle.js'

@@ -1,6 +1,7 @@
 import { asapScheduler, asyncScheduler, NEVER, Observable, type SchedulerLike, Subscription } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
+import { WorkingClaims } from '../claim/workingClaims.js'
 import type { ClaimSource } from '../sources/claimSource.js'
 import type { Report } from '../events/laneEvent.js'
 
@@ -26,7 +27,7 @@ export interface FillSlotsOptions {
   /** Where the pauses come from. @default asyncScheduler */
   readonly scheduler?: SchedulerLike
   /** Kept up to date with the claims that are worked on, for whoever has to know them. @default nobody */
-  readonly working?: Set<Claim>
+  readonly working?: WorkingClaims
   /** Told of claims beyond the demand. @default nobody */
   readonly report?: Report
 }
@@ -58,7 +59,7 @@ export function fillSlots<Outcome>(
   options: FillSlotsOptions,
 ): Observable<Outcome> {
   const { slots, ahead, stop$ = NEVER, emptyPauseMs = 10, scheduler = asyncScheduler, report } = options
-  const { working = new Set() } = options
+  const { working = new WorkingClaims() } = options
   return new Observable((out) => {
     const places = slots.map(placeOf)
     const byName = new Map(places.map((place) => [place.slot, place]))
@@ -184,7 +185,7 @@ export function fillSlots<Outcome>(
 
     const run = (claimed: Claim, place: Place): void => {
       occupy(place)
-      working.add(claimed)
+      const worked = working.add(claimed)
       let holdsSlot = true
       const free = (): void => {
         if (!holdsSlot) return
@@ -199,7 +200,7 @@ export function fillSlots<Outcome>(
           free()
         },
         end: () => {
-          working.delete(claimed)
+          working.remove(worked)
           free()
           ask()
         },

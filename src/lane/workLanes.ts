@@ -20,6 +20,7 @@ import {
 } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
+import { WorkingClaims } from '../claim/workingClaims.js'
 import { promoteWhenDue } from '../delayed/promoteWhenDue.js'
 import type { Bell, LanePort, LaneReading } from '../port/lanePort.js'
 import type { ClaimSource } from '../sources/claimSource.js'
@@ -109,7 +110,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
         isStopped ? EMPTY : source(demand)
 
     const lanes = (): readonly LaneReading[] => book.lanes()
-    const working = new Set<Claim>()
+    const working = new WorkingClaims()
     const sweep = sweepStale(port, { workerId, lanes, working, scheduler, report })
     const read = readNew(port, { workerId, lanes, report })
     const idle$ = idle(port, {

@@ -19,7 +19,7 @@ export interface SweepStaleOptions {
   /** Asked before each sweep. */
   readonly lanes: () => readonly LaneReading[]
   /** What this worker works on: left alone, however long nothing was heard of it. @default nothing */
-  readonly working?: ReadonlySet<Claim>
+  readonly working?: Iterable<Claim>
   /** The least time between two sweeps that found less than they were asked for, in milliseconds. @default 100 */
   readonly minIntervalMs?: number
   /** Its clock. @default asyncScheduler */
