@@ -9,14 +9,19 @@ import { failUnrunLua } from './failUnrunLua.js'
  */
 
 /**
- * `now`, the same as `nowText`, and `int(n)`: a number as decimal text without an exponent. Printing a number costs as much
- * as a command, so the text is put together of what the server answers.
+ * `now`, the same as `nowText`, and `int(n)`: a number as decimal text without an exponent, rounded. Printing a number as one
+ * with a point costs as much as a command, so the text is put together of what the server answers, or of whole parts.
  */
 export const clockLua = `
 local time = redis.call('TIME')
 local nowText = time[1] .. string.sub('00000' .. time[2], -6, -4)
 local now = tonumber(nowText)
-local function int(n) return string.format('%.0f', n) end
+local function int(n)
+  if n < 0 or n % 1 ~= 0 then return string.format('%.0f', n) end
+  if n < 1000000 then return string.format('%d', n) end
+  local low = n % 1000000
+  return string.format('%d%06d', (n - low) / 1000000, low)
+end
 `
 
 /**
@@ -94,7 +99,7 @@ end
  */
 export const fenceLua = `
 local function owns(stream, group, consumer, entryId, deliveries)
-  local pending = redis.pcall('XPENDING', stream, group, entryId, entryId, 1)
+  local pending = redis.pcall('XPENDING', stream, group, entryId, entryId, '1')
   if pending.err or not pending[1] then return false end
   return pending[1][2] == consumer and pending[1][4] == tonumber(deliveries)
 end

@@ -1,19 +1,19 @@
 /**
- * Needs takeEntry. Reads new entries for free slots, at most one a slot, lanes taking turns in the order given, beginning
+ * Needs takeEntry and removeEntries. Reads new entries for free slots, at most one a slot, lanes taking turns in the order given, beginning
  * with the `first`; begins the attempt of each in the same step where rows are joint, and takes the place under the fleet
  * cap. A paused or full lane is not read. At most 100 stale entries are cleared away a call. Answers the positions of the
  * lanes that are at their cap.
  */
 export const readLanesLua = `
 local function readOne(lane)
-  local reply = redis.pcall('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', 1, 'STREAMS', lane.stream, '>')
+  local reply = redis.pcall('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', '1', 'STREAMS', lane.stream, '>')
   if reply and reply.err then
     if string.sub(reply.err, 1, 7) ~= 'NOGROUP' then error(reply) end
     redis.call('XGROUP', 'CREATE', lane.stream, group, '0', 'MKSTREAM')
     redis.call('SADD', root .. 'lanes', lane.name)
     -- What was delivered before the group was lost is new again, and no bell has rung for it.
     tookToken = true
-    reply = redis.call('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', 1, 'STREAMS', lane.stream, '>')
+    reply = redis.call('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', '1', 'STREAMS', lane.stream, '>')
   end
   return reply and reply[1] and reply[1][2][1]
 end
@@ -37,6 +37,7 @@ local function readLanes(first)
             if not take(lane, entry[1], entry[2], 1, false, nextSlot) then cleared = cleared + 1 end
           else
             stays = false
+            removeSettled(lane.stream)
             answered[#answered + 1] = root .. 'bell:' .. lane.name
           end
         else

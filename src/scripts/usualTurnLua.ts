@@ -23,10 +23,12 @@ end
 local slotCount, laneCount = tonumber(ARGV[4]), #KEYS - 1
 local at = 4 + slotCount + laneCount
 
-local function settleTogether(lane, capType, settled)
+local removals = {}
+-- What is left in a stream would be read again if its group were lost, and has to find its row then.
+local function settleTogether(lane, capType, settled, mayStay)
   if #settled == 0 then return end
   local stream = root .. 'queue:' .. lane
-  removeEntries(stream, settled, redis.call('XACK', stream, group, unpack(settled)))
+  removals[#removals + 1] = { stream, settled, redis.call('XACK', stream, group, unpack(settled)), mayStay }
   if capType ~= '' then
     for _, entryId in ipairs(settled) do generally().release(root, capType, lane, entryId) end
   end
@@ -37,6 +39,7 @@ at = at + 2
 local by, policy, times, kept
 for _ = 1, batches do
   local lane, capType, attempts, settled, batch = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), {}, nil
+  local mayStay = true
   if ARGV[at + 3] == '' then
     at = at + 4
   else
@@ -71,9 +74,10 @@ for _ = 1, batches do
       reply = ok and answer or { 'error', type(answer) == 'table' and answer.err or tostring(answer) }
     end
     finished[#finished + 1] = reply
+    if reply ~= 1 then mayStay = false end
     at = at + 6 + count
   end
-  settleTogether(lane, capType, settled)
+  settleTogether(lane, capType, settled, mayStay)
 end
 
 local answers, groups = {}, tonumber(ARGV[at])
@@ -128,10 +132,11 @@ local function read()
   while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
     -- An entry that is read alone is looked for over all those in front of it in its node, read or not.
     local share = math.max(1, math.floor((slotCount - nextSlot + 1) / open))
+    local shareText = int(share)
     for lane = 1, laneCount do
       if isUsual and nextSlot <= slotCount and wasRead[lane] ~= 'through' then
         local consumer = nextSlot
-        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + consumer], 'COUNT', share, 'STREAMS',
+        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + consumer], 'COUNT', shareText, 'STREAMS',
           KEYS[lane + 1], '>')
         if reply and reply.err then
           isUsual, first = false, lane
@@ -147,6 +152,7 @@ local function read()
           if #entries < share then
             wasRead[lane] = 'through'
             open = open - 1
+            removeSettled(KEYS[lane + 1])
             answered[#answered + 1] = root .. 'bell:' .. string.sub(KEYS[lane + 1], #root + 7)
           end
         end
@@ -169,6 +175,10 @@ end
 local ok, full = pcall(read)
 local failure = ''
 if not ok then full, failure = {}, type(full) == 'table' and full.err or tostring(full) end
+local isBusy = slotCount > 0 and nextSlot > slotCount
+for _, removal in ipairs(removals) do
+  removeEntries(removal[1], removal[2], removal[3], isBusy and removal[4])
+end
 -- Each table of a reply is looked through for what it may stand for; half of a call's tables are empty.
 local function some(list) return #list > 0 and list end
 return { now, some(claims), some(full), failure, some(finished), some(setAside), some(answers) }
