@@ -16,9 +16,7 @@ export interface WorkingClaim {
 /**
  * The claims that a worker works on, in no order.
  *
- * A list, because claims come and go with each task: V8 makes a set's table anew every few dozen of them, among the old
- * objects once the set is old, and all that a table named when it was left gets old with it. That took a worker with 50
- * slots a quarter more of its processor for each task.
+ * A list, in which the last takes the place of the one that leaves. A set of them cost the same in measurements.
  *
  * @example
  * const working = new WorkingClaims()

@@ -1,11 +1,6 @@
 import type { Run } from './run.js'
 
-/**
- * The runs of a worker whose handlers are running, in no order.
- *
- * A list, because runs come and go with each task: V8 makes a set's table anew every few dozen of them, among the old
- * objects once the set is old, and all that a table named when it was left gets old with it.
- */
+/** The runs of a worker whose handlers are running, in no order: a list, in which the last takes the place of the one that leaves. */
 export class OpenRuns {
   readonly #list: Run[] = []
 
