@@ -100,13 +100,14 @@ export const decodeClaims = (
   if (!Array.isArray(reply) || !(Array.isArray(reply[1]) || reply[1] === null))
     throw new ScriptReplyError(script, reply)
   const [now, wireClaims, ...rest] = reply as [number, WireClaim[] | null, ...unknown[]]
-  const claims = (wireClaims ?? []).map((wire) => {
+  const claims: Claim[] = []
+  for (const wire of wireClaims ?? []) {
     const reading = request.lanes[wire[0] - 1]
     const slot = request.slots[wire[1] - 1]
     const consumer = request.slots[wire[2] - 1]
     if (!reading || slot === undefined || consumer === undefined) throw new ScriptReplyError(script, wire)
-    return claimOf(wire, reading, { slot, consumer, workerId: request.workerId }, now)
-  })
+    claims.push(claimOf(wire, reading, { slot, consumer, workerId: request.workerId }, now))
+  }
   return { claims, rest, now }
 }
 
