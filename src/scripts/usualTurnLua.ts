@@ -130,13 +130,14 @@ local function read()
   local isUsual = not string.find(ARGV[3], 'c', 1, true) and redis.call('EXISTS', root .. 'paused') == 0
   local open, wasRead, answered, cleared, first = laneCount, {}, {}, 0, 1
   while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
-    -- An entry that is read alone is looked for over all those in front of it in its node, read or not.
-    local share = math.max(1, math.floor((slotCount - nextSlot + 1) / open))
-    local shareText = int(share)
+    -- An entry that is read alone is looked for over all those in front of it in its node, read or not. So of many lanes, some
+    -- give several to a read for many slots, and the next read begins behind them.
+    local free = slotCount - nextSlot + 1
+    local share = math.max(1, math.floor(free / open), math.min(8, math.floor(free / 8)))
     for lane = 1, laneCount do
       if isUsual and nextSlot <= slotCount and wasRead[lane] ~= 'through' then
-        local consumer = nextSlot
-        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + consumer], 'COUNT', shareText, 'STREAMS',
+        local consumer, count = nextSlot, math.min(share, slotCount - nextSlot + 1)
+        local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + consumer], 'COUNT', int(count), 'STREAMS',
           KEYS[lane + 1], '>')
         if reply and reply.err then
           isUsual, first = false, lane
@@ -149,7 +150,7 @@ local function read()
               cleared = cleared + 1
             end
           end
-          if #entries < share then
+          if #entries < count then
             wasRead[lane] = 'through'
             open = open - 1
             removeSettled(KEYS[lane + 1])

@@ -26,8 +26,9 @@ export interface ReadNewOptions {
 
 /**
  * Claims entries that nobody has had yet, at most one for each slot of the demand. Lanes take turns: each read begins
- * behind the lanes that the last one came to, at least one further on, and within a read each lane gives one entry before
- * any gives a second. So none is passed over, and with one read at a time none gives again before all were asked.
+ * behind the lanes that have given something to the last one, at least one further on. To a read for many slots a lane gives
+ * its share at once, of many lanes some give up to eight; so none is passed over, and with one read at a time none gives more
+ * than its share before all were asked.
  *
  *     demand 2   ^--(ab|)    two entries
  *     demand 2   ^--|        the lanes are empty
@@ -58,7 +59,7 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
       reply.claims.every((claim) => isAmong(asked, fewFor(slots), claim.lane.name))
     return deliverClaims(port, port.read({ workerId, slots, lanes: asked }), report, (reply) => {
       if (asked.length > fewFor(slots) || inFew > 0) inFew = isEnough(reply) ? inFew + 1 : 0
-      goOnFrom(from + Math.min(reply.claims.length, asked.length))
+      goOnFrom(from + reached(asked, reply.claims))
       onReply?.(reply)
       if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
       reportSetAside(reply, report)
@@ -87,6 +88,17 @@ const SURE_AFTER = 64
 
 /** How many lanes are worth asking together in any case; never fewer than could give one entry to each slot. */
 const fewFor = (slots: readonly string[]): number => Math.max(8, slots.length)
+
+/** How many lanes, from the first on, a read has come to for certain. */
+const reached = (readings: readonly LaneReading[], claims: readonly Claim[]): number => {
+  let at = 0
+  for (const { lane } of claims) {
+    while (at < readings.length && readings[at]?.lane.name !== lane.name) at++
+    // One gives again: all others were asked before.
+    if (at === readings.length) return at
+  }
+  return claims.length === 0 ? 0 : at + 1
+}
 
 const isAmong = (readings: readonly LaneReading[], first: number, name: string): boolean => {
   for (let at = 0; at < first && at < readings.length; at++) if (readings[at]?.lane.name === name) return true

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { lane } from '../../../src/index.js'
 import { fill, mail, type MakeHarness, read, reading, scan, slotsOf, taskIds } from './harness.js'
 
 export const readSuite = (makeHarness: MakeHarness): void => {
@@ -53,6 +54,17 @@ export const readSuite = (makeHarness: MakeHarness): void => {
       ])
       const pending = await harness.pending(mail)
       expect(pending.map(({ consumer }) => consumer)).toEqual(['w-slot-0', 'w-slot-0', 'w-slot-3', 'w-slot-3'])
+    })
+
+    it('reads some of many lanes for several slots at once', async () => {
+      const harness = await makeHarness()
+      const lanes = Array.from({ length: 10 }, (_, n) => reading(lane(`many-${String(n)}`, 1)))
+      for (const { lane: of } of lanes) await fill(harness, of, 'a', 'b', 'c')
+
+      const claims = await read(harness, { slots: 17, lanes })
+
+      const of = lanes.map(({ lane: { name } }) => claims.filter((claim) => claim.lane.name === name).length)
+      expect(of).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 1, 0])
     })
 
     it('brings fewer when there are fewer, and nothing from empty lanes', async () => {

@@ -2,7 +2,7 @@ import { BehaviorSubject, concat, EMPTY, Observable, of } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
 import { lane, type LaneEvent, type LaneReading, readNew, type ReadReply } from '../../../src/index.js'
-import { claimOf, marbleLanePort, readReply } from '../../../src/testing/index.js'
+import { claimOf, marbleLanePort, readReply, virtualLanePort } from '../../../src/testing/index.js'
 import { marbles } from '../../support/marbles.js'
 
 const reading = (name: string): LaneReading => ({ lane: lane(name, 1), visibilityTimeoutMs: 60_000 })
@@ -107,6 +107,24 @@ describe('readNew', () => {
     // A thousand lanes are not named for long where the first give all.
     expect(sizes.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => 1_000))
     expect(new Set(sizes.slice(70))).toEqual(new Set([25]))
+  })
+
+  it('passes over no lane where some of many give several at once', () => {
+    const port = virtualLanePort()
+    const many = Array.from({ length: 50 }, (_, n) => reading(`many-${String(n)}`))
+    const demand = Array.from({ length: 25 }, (_, n) => `w-slot-${String(n)}`)
+    for (const { lane: of } of many)
+      for (let n = 0; n < 20; n++) port.enqueue({ taskId: `${of.name} ${String(n)}`, lane: of }).subscribe()
+    const source = readNew(port, { workerId: 'w', lanes: () => many })
+    const given = new Map<string, number>()
+
+    for (let n = 0; n < 24; n++)
+      source(demand).subscribe(({ lane: { name } }) => given.set(name, (given.get(name) ?? 0) + 1))
+
+    // 600 entries of 50 lanes.
+    expect(given.size).toBe(50)
+    expect(Math.min(...given.values())).toBeGreaterThanOrEqual(6)
+    expect(Math.max(...given.values())).toBeLessThanOrEqual(18)
   })
 
   it('asks the first few of many lanes as long as these give enough, and the rest at once when they do not', () => {
