@@ -60,7 +60,7 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
     nextStaleMs = Math.min(nextStaleMs, ms)
   }
   const mine = `${workerId}-slot-`
-  const working = Array.from(request.working ?? [])
+  const working = Array.from(request.working ?? []).filter(({ consumer }) => slots.includes(consumer))
   const isWorkedOn = ({ lane, entryId }: PendingEntry): boolean =>
     working.some((claim) => claim.entryId === entryId && claim.lane.name === lane.name)
   const isLeftAlone = (entry: PendingEntry): boolean =>
