@@ -35,6 +35,8 @@ export interface ReadRequest {
   readonly slots: readonly string[]
   /** Where to look, the first lane first. */
   readonly lanes: readonly LaneReading[]
+  /** The last read gave all that it asked for: then some of many lanes may give up to eight at once. @default false */
+  readonly isFlowing?: boolean
 }
 
 /**

@@ -36,6 +36,7 @@ export const claimArguments = (
     encodeWorkerId(request.workerId),
     (isJoint ? 'j' : '') +
       (request.heardBell === true ? 'b' : '') +
+      (request.isFlowing === true ? 'f' : '') +
       (request.lanes.some(({ cap }) => cap !== undefined) ? 'c' : ''),
     String(request.slots.length),
     ...request.slots,

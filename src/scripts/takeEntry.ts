@@ -2,6 +2,7 @@
 export const claimsLua = `
 local root, group, worker = KEYS[1], ARGV[1], ARGV[2]
 local joint, tookToken = string.find(ARGV[3], 'j', 1, true), string.find(ARGV[3], 'b', 1, true)
+local isFlowing = string.find(ARGV[3], 'f', 1, true)
 local claims, setAside, nextSlot = {}, {}, 1
 `
 

@@ -130,13 +130,19 @@ local function read()
   local isUsual = not string.find(ARGV[3], 'c', 1, true) and redis.call('EXISTS', root .. 'paused') == 0
   local open, wasRead, answered, cleared, first = laneCount, {}, {}, 0, 1
   while isUsual and nextSlot <= slotCount and open > 0 and cleared < 100 do
-    -- An entry that is read alone is looked for over all those in front of it in its node, read or not. So of many lanes, some
-    -- give several to a read for many slots, and the next read begins behind them.
+    -- An entry that is read alone is looked for over all those in front of it in its node, read or not. So under load some of
+    -- many lanes give several at once, and the next read begins behind them.
     local free = slotCount - nextSlot + 1
-    local share = math.max(1, math.floor(free / open), math.min(8, math.floor(free / 8)))
+    local share = math.max(1, math.floor(free / open))
+    local givers = isFlowing and math.min(open, math.max(2, math.ceil(free / 8)))
     for lane = 1, laneCount do
       if isUsual and nextSlot <= slotCount and wasRead[lane] ~= 'through' then
-        local consumer, count = nextSlot, math.min(share, slotCount - nextSlot + 1)
+        free = slotCount - nextSlot + 1
+        local consumer, count = nextSlot, math.min(share, free)
+        if givers then
+          count = math.ceil(free / math.max(1, givers))
+          givers = givers - 1
+        end
         local reply = redis.pcall('XREADGROUP', 'GROUP', group, ARGV[4 + consumer], 'COUNT', int(count), 'STREAMS',
           KEYS[lane + 1], '>')
         if reply and reply.err then

@@ -26,9 +26,8 @@ export interface ReadNewOptions {
 
 /**
  * Claims entries that nobody has had yet, at most one for each slot of the demand. Lanes take turns: each read begins
- * behind the lanes that have given something to the last one, at least one further on. To a read for many slots a lane gives
- * its share at once, of many lanes some give up to eight; so none is passed over, and with one read at a time none gives more
- * than its share before all were asked.
+ * behind the lanes that have given something to the last one, at least one further on. A lane gives its share of the
+ * slots at once, and of many lanes some give up to eight where the last read gave all that it asked for. So none is passed over.
  *
  *     demand 2   ^--(ab|)    two entries
  *     demand 2   ^--|        the lanes are empty
@@ -51,19 +50,27 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   const goOnFrom = (next: number): void => {
     turn = Math.max(turn, next)
   }
+  /** Whether the last read gave all that it asked for. */
+  let isFlowing = false
   /** How many reads in a row have found all they asked for in the first few lanes. */
   let inFew = 0
   const read = (slots: readonly string[], asked: readonly LaneReading[], from: number): Observable<Claim> => {
     const isEnough = (reply: ReadReply): boolean =>
       reply.claims.length === slots.length &&
       reply.claims.every((claim) => isAmong(asked, fewFor(slots), claim.lane.name))
-    return deliverClaims(port, port.read({ workerId, slots, lanes: asked }), report, (reply) => {
-      if (asked.length > fewFor(slots) || inFew > 0) inFew = isEnough(reply) ? inFew + 1 : 0
-      goOnFrom(from + reached(asked, reply.claims))
-      onReply?.(reply)
-      if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
-      reportSetAside(reply, report)
-    })
+    return deliverClaims(
+      port,
+      port.read({ workerId, slots, lanes: asked, ...(isFlowing && asked.length > 1 && { isFlowing }) }),
+      report,
+      (reply) => {
+        if (asked.length > fewFor(slots) || inFew > 0) inFew = isEnough(reply) ? inFew + 1 : 0
+        goOnFrom(from + reached(asked, reply.claims))
+        isFlowing = reply.claims.length === slots.length
+        onReply?.(reply)
+        if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
+        reportSetAside(reply, report)
+      },
+    )
   }
   return (slots) =>
     defer(() => {

@@ -5,8 +5,8 @@ import type { PendingEntry } from './virtualStream.js'
 
 /**
  * Reads new entries: at most one a slot, lanes taking turns; paused and full lanes are not read. Where no lane is capped,
- * paused or without its group, each gives its share of the free slots at once, to the consumer of the first of them; of many
- * lanes some give several to a read for many slots.
+ * paused or without its group, each gives its share of the free slots at once, to the consumer of the first of them; under
+ * load some of many lanes give several.
  */
 export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadReply => {
   const { slots, workerId } = request
@@ -19,7 +19,8 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
   while (claims.length < slots.length && open.length > 0) {
     const still: LaneReading[] = []
     const free = slots.length - claims.length
-    const share = Math.max(1, Math.floor(free / open.length), Math.min(8, Math.floor(free / 8)))
+    const share = Math.max(1, Math.floor(free / open.length))
+    let givers = request.isFlowing === true ? Math.min(open.length, Math.max(2, Math.ceil(free / 8))) : undefined
     for (const reading of open) {
       const consumer = slots[claims.length]
       if (consumer === undefined) still.push(reading)
@@ -27,7 +28,12 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
       else {
         const stream = lanes.stream(reading.lane)
         isUsual &&= stream.hasGroup()
-        const wanted = isUsual ? Math.min(share, slots.length - claims.length) : 1
+        const left = slots.length - claims.length
+        const wanted = isUsual
+          ? givers === undefined
+            ? Math.min(share, left)
+            : Math.ceil(left / Math.max(1, givers--))
+          : 1
         let found = 0
         while (found < wanted) {
           const entry = stream.readNext(consumer)

@@ -72,12 +72,16 @@ const enqueue = fc
     })
   })
 
-const read = fc.tuple(anySlots, anyReadings).map(([asker, readings]) =>
-  namedStep<Side>('read', { ...asker, of: toldReadings(readings) }, async ({ harness: { port, ask }, claims }) => {
-    const reply = await ask(port.read({ ...asker, lanes: readings }))
-    claims.push(...reply.claims)
-    return { ...reply, claims: reply.claims.map(told) }
-  }),
+const read = fc.tuple(anySlots, anyReadings, fc.boolean()).map(([asker, readings, isFlowing]) =>
+  namedStep<Side>(
+    'read',
+    { ...asker, of: toldReadings(readings), isFlowing },
+    async ({ harness: { port, ask }, claims }) => {
+      const reply = await ask(port.read({ ...asker, lanes: readings, isFlowing }))
+      claims.push(...reply.claims)
+      return { ...reply, claims: reply.claims.map(told) }
+    },
+  ),
 )
 
 const sweep = fc.tuple(anySlots, anyReadings, fc.boolean(), fc.boolean()).map(([asker, readings, isEager, isBusy]) =>
