@@ -33,7 +33,10 @@ const assertSound = (rows: ReadonlyMap<string, StoredTask>, marked: readonly str
     expect(openChildren, `open children of ${id}`).toBe(open.length)
     const completed = events.flatMap((event) => (event.kind === 'child-completed' ? [event.childTaskId] : []))
     for (const childId of completed) {
-      const ends = 1 + (rows.get(childId)?.task.events.filter(({ kind }) => kind === 'resent').length ?? Infinity)
+      // Of one that was made anew nobody knows how often it had been sent again before.
+      const isMadeAnew = childTaskIds.filter((one) => one === childId).length > 1
+      const present = isMadeAnew ? undefined : rows.get(childId)
+      const ends = 1 + (present?.task.events.filter(({ kind }) => kind === 'resent').length ?? Infinity)
       expect(completed.filter((one) => one === childId).length, `ends of ${childId}`).toBeLessThanOrEqual(ends)
     }
     const awaited = task.resumeToken === undefined ? [] : (JSON.parse(task.resumeToken) as string[])
