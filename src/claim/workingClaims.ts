@@ -16,7 +16,8 @@ export interface WorkingClaim {
 /**
  * The claims that a worker works on, in no order.
  *
- * A list, in which the last takes the place of the one that leaves. A set of them cost the same in measurements.
+ * A list, in which the last takes the place of the one that leaves, rather than a set: a source may emit the same claim twice,
+ * and then it is worked on twice.
  *
  * @example
  * const working = new WorkingClaims()

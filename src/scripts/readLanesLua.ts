@@ -1,6 +1,6 @@
 /**
- * Needs takeEntry and removeEntries. Reads new entries for free slots, at most one a slot, lanes taking turns in the order given, beginning
- * with the `first`; begins the attempt of each in the same step where rows are joint, and takes the place under the fleet
+ * Needs takeEntry and removeEntries. Reads new entries for free slots, at most one a slot, lanes taking turns in the order
+ * given, beginning with the `first`; begins the attempt of each in the same step where rows are joint, and takes the place under the fleet
  * cap. A paused or full lane is not read. At most 100 stale entries are cleared away a call. Answers the positions of the
  * lanes that are at their cap.
  */
