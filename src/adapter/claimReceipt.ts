@@ -1,6 +1,13 @@
-import type { ClaimedTask, ClaimLease } from '@furystack/task-runner'
+import type { ClaimBegun, ClaimedTask, ClaimLease, ClaimOutcome } from '@furystack/task-runner'
 
 import type { Claim } from '../claim/claim.js'
+
+/** Where the slot of a claim is freed, and what its work comes to is told. */
+export interface ClaimExit {
+  next(outcome: ClaimOutcome): void
+}
+
+const SUCCESS: ClaimOutcome = { kind: 'success' }
 
 /**
  * What the adapter knows of a claim while the core has it. The core passes it back unread, in `ClaimedTask.receipt`, and
@@ -9,15 +16,21 @@ import type { Claim } from '../claim/claim.js'
 export class ClaimReceipt implements ClaimLease {
   /** Whether a joint step has settled the claim already. */
   isSettled = false
+  /** What the core has answered, or will, if it has not yet. */
+  outcome = SUCCESS
   private controller: AbortController | undefined
   private isLost = false
   private listener: (() => void) | undefined
 
-  /** @param leave tells that the settlement is on its way, so that the slot is free */
   constructor(
     readonly claim: Claim,
-    readonly leave: () => void,
+    private readonly exit: ClaimExit,
   ) {}
+
+  /** Tells that the settlement is on its way, so that the slot is free. */
+  leave(): void {
+    this.exit.next(this.outcome)
+  }
 
   /** Made when somebody first asks, because most cores never do. */
   get lost(): AbortSignal {
@@ -39,12 +52,31 @@ export class ClaimReceipt implements ClaimLease {
   }
 
   toClaimedTask(): ClaimedTask {
-    const { taskId, lane, deliveryCount, visibilityTimeoutMs, begun } = this.claim
-    const { type } = lane
-    const redelivered = deliveryCount > 1
-    return begun
-      ? { taskId, type, deliveryCount, redelivered, visibilityTimeoutMs, receipt: this, lease: this, begun }
-      : { taskId, type, deliveryCount, redelivered, visibilityTimeoutMs, receipt: this, lease: this }
+    return new ReceivedTask(this, this.claim)
+  }
+}
+
+/** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
+class ReceivedTask implements ClaimedTask {
+  readonly taskId: string
+  readonly type: string
+  readonly deliveryCount: number
+  readonly redelivered: boolean
+  readonly visibilityTimeoutMs: number
+  readonly lease: ClaimLease
+  declare readonly begun?: ClaimBegun
+
+  constructor(
+    readonly receipt: ClaimReceipt,
+    { taskId, lane, deliveryCount, visibilityTimeoutMs, begun }: Claim,
+  ) {
+    this.taskId = taskId
+    this.type = lane.type
+    this.deliveryCount = deliveryCount
+    this.redelivered = deliveryCount > 1
+    this.visibilityTimeoutMs = visibilityTimeoutMs
+    this.lease = receipt
+    if (begun) this.begun = begun
   }
 }
 

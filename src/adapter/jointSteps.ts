@@ -1,4 +1,4 @@
-import type { DeadLetterBox, JointSteps } from '@furystack/task-runner'
+import type { DeadLetterBox, FinishAttempt, JointSteps } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
@@ -12,6 +12,8 @@ import { expireTasks } from '../scripts/expireTasks.js'
 import { extendAttempts } from '../scripts/extendAttempts.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
+import type { Claim } from '../claim/claim.js'
+import type { FinishedClaim } from '../scripts/finishAndRead.js'
 import { receiptOf } from './claimReceipt.js'
 
 /** What the joint steps work with. */
@@ -53,7 +55,7 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
     finish: (claimed, input) => {
       const receipt = receiptOf(claimed)
       const { claim } = receipt
-      const finishing = turns.finish({ claim, input })
+      const finishing = turns.finish(new ClaimEnd(claim, input))
       // It goes out in this turn, so the slot's next claim can go out in the same write.
       receipt.leave()
       return finishing.then((result) => {
@@ -82,4 +84,12 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
       return results
     },
   }
+}
+
+/** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
+class ClaimEnd implements FinishedClaim {
+  constructor(
+    readonly claim: Claim,
+    readonly input: FinishAttempt,
+  ) {}
 }

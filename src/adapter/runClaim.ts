@@ -7,6 +7,7 @@ import {
   Observable,
   retry,
   type SchedulerLike,
+  type Subscriber,
   tap,
   throwError,
 } from 'rxjs'
@@ -55,6 +56,19 @@ export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable
     return { kind: 'requeue', delayMs: options.isStopping() ? 0 : retryBackoffMs }
   }
 
+  const finish = (out: Subscriber<ClaimOutcome>, receipt: ClaimReceipt, settlement: Settlement): void => {
+    // Not tied to `out`: an outcome is settled even if nobody waits for it any more.
+    settle(options, receipt, settlement).subscribe({
+      error: (error: unknown) => {
+        out.error(error)
+      },
+      complete: () => {
+        out.complete()
+      },
+    })
+    out.next(receipt.outcome)
+  }
+
   return (claim) =>
     new Observable((out) => {
       report({ kind: claim.deliveryCount > 1 ? 'reclaimed' : 'claimed', claim })
@@ -62,41 +76,28 @@ export function runClaim(options: RunClaimOptions): (claim: Claim) => Observable
         const reason = claim.begun.stored.deadReason ?? 'failed'
         report({ kind: 'deadLettered', id: claim.taskId, lane: claim.lane.name, reason })
       }
-      let outcome: ClaimOutcome = { kind: 'success' }
-      const receipt = new ClaimReceipt(claim, () => {
-        out.next(outcome)
-      })
-      const finish = (settlement: Settlement): void => {
-        if (receipt.isSettled) {
-          out.next(outcome)
-          out.complete()
-          return
-        }
-        // Not tied to `out`: an outcome is settled even if nobody waits for it any more.
-        settle(options, receipt, settlement).subscribe({
-          error: (error: unknown) => {
-            out.error(error)
-          },
-          complete: () => {
-            out.complete()
-          },
-        })
-        out.next(outcome)
-      }
+      const receipt = new ClaimReceipt(claim, out)
       onClaim(receipt.toClaimedTask()).then(
-        (answer) => {
+        (outcome) => {
           rejections = 0
-          outcome = answer
-          finish(settlementOf(answer))
+          receipt.outcome = outcome
+          if (receipt.isSettled) end(out, outcome)
+          else finish(out, receipt, settlementOf(outcome))
         },
         (error: unknown) => {
-          outcome = { kind: 'requeue' }
+          receipt.outcome = { kind: 'requeue' }
           const delayMs = options.isStopping() ? 0 : backOffMs(retryBackoffMs, rejections++)
           report({ kind: 'brokerError', activity: 'onClaim', error, restMs: delayMs })
-          finish({ kind: 'requeue', delayMs })
+          if (receipt.isSettled) end(out, receipt.outcome)
+          else finish(out, receipt, { kind: 'requeue', delayMs })
         },
       )
     })
+}
+
+function end(out: Subscriber<ClaimOutcome>, outcome: ClaimOutcome): void {
+  out.next(outcome)
+  out.complete()
 }
 
 function settle(options: RunClaimOptions, receipt: ClaimReceipt, settlement: Settlement): Observable<unknown> {

@@ -34,7 +34,7 @@ export class WorkingClaims implements Iterable<Claim> {
 
   /** Answers what it is taken out by. */
   add(claim: Claim): WorkingClaim {
-    const added = { claim, at: this.list.length }
+    const added = new Worked(claim, this.list.length)
     this.list.push(added)
     return added
   }
@@ -51,4 +51,12 @@ export class WorkingClaims implements Iterable<Claim> {
   *[Symbol.iterator](): Generator<Claim> {
     for (const { claim } of this.list) yield claim
   }
+}
+
+/** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
+class Worked implements WorkingClaim {
+  constructor(
+    readonly claim: Claim,
+    public at: number,
+  ) {}
 }

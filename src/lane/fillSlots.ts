@@ -1,7 +1,7 @@
-import { asapScheduler, asyncScheduler, NEVER, Observable, type SchedulerLike, Subscription } from 'rxjs'
+import { asapScheduler, asyncScheduler, NEVER, Observable, type Observer, type SchedulerLike, Subscription } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
-import { WorkingClaims } from '../claim/workingClaims.js'
+import { type WorkingClaim, WorkingClaims } from '../claim/workingClaims.js'
 import type { ClaimSource } from '../sources/claimSource.js'
 import type { Report } from '../events/laneEvent.js'
 
@@ -147,7 +147,8 @@ export function fillSlots<Outcome>(
           brought++
           start(claimed)
         },
-        end: () => {
+        error: fail,
+        complete: () => {
           for (const place of demand) {
             if (place.isAsked) taken--
             place.isAsked = false
@@ -183,43 +184,41 @@ export function fillSlots<Outcome>(
       isPlacing = false
     }
 
+    const free = (work: Work<Outcome>): void => {
+      if (!work.holdsSlot) return
+      work.holdsSlot = false
+      vacate(work.place)
+      placeExcess()
+      ask()
+    }
+
+    const works: Works<Outcome> = {
+      next: (outcome, work) => {
+        out.next(outcome)
+        free(work)
+      },
+      fail,
+      end: (work) => {
+        working.remove(work.worked)
+        free(work)
+        ask()
+      },
+    }
+
     const run = (claimed: Claim, place: Place): void => {
       occupy(place)
-      const worked = working.add(claimed)
-      let holdsSlot = true
-      const free = (): void => {
-        if (!holdsSlot) return
-        holdsSlot = false
-        vacate(place)
-        placeExcess()
-        ask()
-      }
-      tie(place.works, () => work(claimed), {
-        next: (outcome) => {
-          out.next(outcome)
-          free()
-        },
-        end: () => {
-          working.remove(worked)
-          free()
-          ask()
-        },
-      })
+      tie(place.works, () => work(claimed), new Work(works, place, working.add(claimed)))
     }
 
     /**
      * Inner subscriptions end with `outer`, also while they still deliver, so that a source can hand back the rest, and
      * leave it when they end; what throws errors the lane.
      */
-    const tie = <T>(
-      outer: Subscription,
-      cold: () => Observable<T>,
-      { next, end }: { next: (value: T) => void; end: () => void },
-    ): void => {
+    const tie = <T>(outer: Subscription, cold: () => Observable<T>, observer: Observer<T>): void => {
       new Observable<T>((inner) => {
         outer.add(inner)
         return cold().subscribe(inner)
-      }).subscribe({ next, error: fail, complete: end })
+      }).subscribe(observer)
     }
 
     out.add(
@@ -248,6 +247,39 @@ interface Place {
 }
 
 const placeOf = (slot: string): Place => ({ slot, isBusy: false, isAsked: false, works: new Subscription() })
+
+/** What the works of a lane do to it. */
+interface Works<Outcome> {
+  next(outcome: Outcome, work: Work<Outcome>): void
+  fail(reason: unknown): void
+  end(work: Work<Outcome>): void
+}
+
+/**
+ * Observes the work on one claim. A class, because there is one for each task in work: see "Classes for what is in work"
+ * in docs/performance.md.
+ */
+class Work<Outcome> implements Observer<Outcome> {
+  holdsSlot = true
+
+  constructor(
+    private readonly works: Works<Outcome>,
+    readonly place: Place,
+    readonly worked: WorkingClaim,
+  ) {}
+
+  next(outcome: Outcome): void {
+    this.works.next(outcome, this)
+  }
+
+  error(reason: unknown): void {
+    this.works.fail(reason)
+  }
+
+  complete(): void {
+    this.works.end(this)
+  }
+}
 
 /** By hand, because V8 makes another kind of array by `map` once it has compiled it, at which its users are compiled anew. */
 const slotsOf = (places: readonly Place[]): string[] => {

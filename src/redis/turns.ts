@@ -57,7 +57,7 @@ export class Turns {
   /** Ends the attempt of a claim and settles its entry; the retry's entry is made in the same step. */
   finish(step: FinishedClaim): Promise<FinishResult> {
     return new Promise((resolve, reject) => {
-      this.finishing.push({ step, resolve, reject })
+      this.finishing.push(new Asked(step, resolve, reject))
       this.schedule()
     })
   }
@@ -65,7 +65,7 @@ export class Turns {
   /** Settles the entry of a claim for good, where no attempt ends with it. */
   settle(claim: Claim): Promise<SettleReply> {
     return new Promise((resolve, reject) => {
-      this.settling.push({ step: claim, resolve, reject })
+      this.settling.push(new Asked(claim, resolve, reject))
       this.schedule()
     })
   }
@@ -73,7 +73,7 @@ export class Turns {
   /** Reads new entries for free slots. */
   read(request: ClaimRequest): Promise<ReadReply> {
     return new Promise((resolve, reject) => {
-      this.reading.push({ step: request, resolve, reject })
+      this.reading.push(new Asked(request, resolve, reject))
       this.schedule()
     })
   }
@@ -150,10 +150,13 @@ export class Turns {
   }
 }
 
-interface Asked<Step, Reply = never> {
-  readonly step: Step
-  readonly resolve: (reply: Reply) => void
-  readonly reject: (error: unknown) => void
+/** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
+class Asked<Step, Reply = never> {
+  constructor(
+    readonly step: Step,
+    readonly resolve: (reply: Reply) => void,
+    readonly reject: (error: unknown) => void,
+  ) {}
 }
 
 /** What an error takes is bounded. */

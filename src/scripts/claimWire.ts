@@ -1,4 +1,4 @@
-import type { ClaimBegun, RunnableRow } from '@furystack/task-runner'
+import type { ClaimBegun } from '@furystack/task-runner'
 
 import type { Claim } from '../claim/claim.js'
 import { ScriptReplyError } from '../errors/scriptReplyError.js'
@@ -6,6 +6,7 @@ import type { Keys } from '../keys/keys.js'
 import type { Lane } from '../keys/lane.js'
 import type { LaneReading, ReadRequest, SetAside } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
+import { FirstAttempt } from '../rows/firstAttempt.js'
 import { FirstRun } from '../rows/firstRun.js'
 import { decodeRow } from '../rows/rowCodec.js'
 import { limitText } from './limitText.js'
@@ -107,41 +108,44 @@ export const decodeClaims = (
     const slot = request.slots[wire[1] - 1]
     const consumer = request.slots[wire[2] - 1]
     if (!reading || slot === undefined || consumer === undefined) throw new ScriptReplyError(script, wire)
-    claims.push(claimOf(wire, reading, { slot, consumer, workerId: request.workerId }, now))
+    claims.push(new WireClaimed(wire, reading, slot, consumer, request.workerId, now))
   }
   return { claims, rest, now }
 }
 
-const claimOf = (
-  wire: WireClaim,
-  { lane, visibilityTimeoutMs, cap }: LaneReading,
-  { slot, consumer, workerId }: Pick<Claim, 'slot' | 'consumer' | 'workerId'>,
-  now: number,
-): Claim => {
-  const [, , , entryId, deliveryCount, taskId, word] = wire
-  const isCapped = cap !== undefined
-  // In one piece each: a literal that spreads another takes V8 several times as long.
-  return word === ''
-    ? { taskId, lane, entryId, slot, consumer, workerId, deliveryCount, visibilityTimeoutMs, isCapped }
-    : {
-        taskId,
-        lane,
-        entryId,
-        slot,
-        consumer,
-        workerId,
-        deliveryCount,
-        visibilityTimeoutMs,
-        isCapped,
-        begun: begunOf(wire, lane, now),
-      }
+/** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
+class WireClaimed implements Claim {
+  readonly taskId: string
+  readonly lane: Lane
+  readonly entryId: string
+  readonly deliveryCount: number
+  readonly visibilityTimeoutMs: number
+  readonly isCapped: boolean
+  declare readonly begun?: ClaimBegun
+
+  constructor(
+    wire: WireClaim,
+    { lane, visibilityTimeoutMs, cap }: LaneReading,
+    readonly slot: string,
+    readonly consumer: string,
+    readonly workerId: string,
+    now: number,
+  ) {
+    this.taskId = wire[5]
+    this.lane = lane
+    this.entryId = wire[3]
+    this.deliveryCount = wire[4]
+    this.visibilityTimeoutMs = visibilityTimeoutMs
+    this.isCapped = cap !== undefined
+    if (wire[6] !== '') this.begun = begunOf(wire, lane, now)
+  }
 }
 
 const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
   const [, , , , , taskId, word, detail = '', row] = wire
   if (word === 'missing') return { kind: 'refused', reason: 'missing' }
   try {
-    if (word === 'first') return { kind: 'begun', stored: firstRow(wire, lane), attempt: 1, at: now }
+    if (word === 'first') return firstAttempt(wire, lane, now)
     const stored = decodeRow(taskId, row as string[])
     return word === 'cancelled' || word === 'failed'
       ? { kind: word, stored, at: now, ...parentOf(detail) }
@@ -153,8 +157,8 @@ const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
   }
 }
 
-const firstRow = (wire: WireClaim, lane: Lane): RunnableRow => {
+const firstAttempt = (wire: WireClaim, lane: Lane, now: number): FirstAttempt => {
   const [, , , , , taskId, , payload = '', submitted, notBefore = '', failures = '0', steps = ''] = wire as string[]
   const task = new FirstRun(taskId as string, lane, payload, submitted as string, notBefore)
-  return { task, failures: Number(failures), hasSteps: steps !== '' }
+  return new FirstAttempt(task, Number(failures), steps !== '', now)
 }

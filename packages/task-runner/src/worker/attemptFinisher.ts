@@ -1,6 +1,7 @@
 import type { RunnerParts } from '../runner/runnerParts.js'
 import type { AttemptOutcome, FinishAttempt, FinishResult } from '../store/finishAttempt.js'
 import { isDefaultPolicy } from '../task/isDefaultPolicy.js'
+import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import { pause } from '../time/pause.js'
 import type { Run } from './run.js'
@@ -22,10 +23,7 @@ export class AttemptFinisher {
 
   /** Answers `undefined` if it could not be written. Reports trouble, never rejects. */
   async finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
-    const { taskId, attempt, workerId, startedAt } = run
-    const input: FinishAttempt = { taskId, attempt, workerId, startedAt, outcome }
-    const { retentionPolicy } = run.handler
-    if (!isDefaultPolicy(retentionPolicy)) input.retentionPolicy = retentionPolicy
+    const input = new RunEnding(run, outcome)
     try {
       return await this.#write(run, input)
     } catch (error) {
@@ -82,5 +80,25 @@ export class AttemptFinisher {
     if (kind === 'failed' && outcome.retryDelayMs !== undefined) return undefined
     const at = run.startedAt + Math.round(this.parts.clock.elapsed() - run.beganAt)
     return { kind: 'finished', status: kind, at, removed: true }
+  }
+}
+
+/** A class, because there is one for each task in work: V8 may keep what a literal makes, see docs/performance.md. */
+class RunEnding implements FinishAttempt {
+  readonly taskId: string
+  readonly attempt: number
+  readonly workerId: string
+  readonly startedAt: number
+  declare readonly retentionPolicy?: Readonly<TaskRetentionPolicy>
+
+  constructor(
+    { taskId, attempt, workerId, startedAt, handler: { retentionPolicy } }: Run,
+    readonly outcome: AttemptOutcome,
+  ) {
+    this.taskId = taskId
+    this.attempt = attempt
+    this.workerId = workerId
+    this.startedAt = startedAt
+    if (!isDefaultPolicy(retentionPolicy)) this.retentionPolicy = retentionPolicy
   }
 }
