@@ -85,6 +85,8 @@ export interface SweepRequest extends ReadRequest {
   readonly positions?: ReadonlyMap<string, string>
   /** What the asker works on: left alone. So is what other slots than those given have read. */
   readonly working?: Iterable<Claim>
+  /** A read of the asker was not answered: what its slots have that it does not work on is claimed at once. @default false */
+  readonly isUnanswered?: boolean
 }
 
 /**

@@ -69,10 +69,12 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
   const working = Array.from(request.working ?? []).filter(({ consumer }) => slots.includes(consumer))
   const isWorkedOn = ({ lane, entryId }: PendingEntry): boolean =>
     working.some((claim) => claim.entryId === entryId && claim.lane.name === lane.name)
-  const isLeftAlone = (entry: PendingEntry): boolean =>
-    entry.consumer.startsWith(mine) &&
-    /^\d+$/.test(entry.consumer.slice(mine.length)) &&
-    (!slots.includes(entry.consumer) || isWorkedOn(entry))
+  const staleAfterMs = (entry: PendingEntry, visibilityTimeoutMs: number): number => {
+    const { consumer } = entry
+    if (!consumer.startsWith(mine) || !/^\d+$/.test(consumer.slice(mine.length))) return visibilityTimeoutMs
+    if (!slots.includes(consumer) || isWorkedOn(entry)) return Infinity
+    return request.isUnanswered === true ? 0 : visibilityTimeoutMs
+  }
 
   for (const reading of request.lanes) {
     const { lane, visibilityTimeoutMs } = reading
@@ -80,8 +82,9 @@ export const sweepVirtually = (lanes: VirtualLanes, request: SweepRequest): Swee
     const stream = lanes.find(lane)
     const walked = stream?.walk(request.positions?.get(lane.name) ?? '-') ?? { entries: [], position: '-' }
     for (const pending of walked.entries) {
-      if (isLeftAlone(pending)) continue
-      const staleInMs = visibilityTimeoutMs - (lanes.now() - pending.idleSince)
+      const afterMs = staleAfterMs(pending, visibilityTimeoutMs)
+      if (afterMs === Infinity) continue
+      const staleInMs = afterMs - (lanes.now() - pending.idleSince)
       const slot = slots[claims.length]
       if (staleInMs > 0) couldBeStaleIn(staleInMs)
       else if (isPaused(lanes, reading) || !mayHold(lanes, reading, pending)) couldBeStaleIn(1_000)

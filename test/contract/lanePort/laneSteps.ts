@@ -84,21 +84,23 @@ const read = fc.tuple(anySlots, anyReadings, fc.boolean()).map(([asker, readings
   ),
 )
 
-const sweep = fc.tuple(anySlots, anyReadings, fc.boolean(), fc.boolean()).map(([asker, readings, isEager, isBusy]) =>
-  namedStep<Side>(
-    'sweep',
-    { ...asker, of: toldReadings(readings), isEager, isBusy },
-    async ({ harness: { port, ask }, claims }) => {
-      // With a visibility of 0 everything is stale at once, and with ages nothing is.
-      const visibilityTimeoutMs = isEager ? 0 : AGES
-      const stale = readings.map(({ lane: of }) => ({ lane: of, visibilityTimeoutMs }))
-      const working = isBusy ? claims.filter((_, index) => index % 2 === 0) : []
-      const reply = await ask(port.sweep({ ...asker, lanes: stale, working }))
-      claims.push(...reply.claims)
-      return { claims: reply.claims.map(told), isDueNow: reply.nextStaleMs === 0, positions: [...reply.positions] }
-    },
-  ),
-)
+const sweep = fc
+  .tuple(anySlots, anyReadings, fc.boolean(), fc.boolean(), fc.boolean())
+  .map(([asker, readings, isEager, isBusy, isUnanswered]) =>
+    namedStep<Side>(
+      'sweep',
+      { ...asker, of: toldReadings(readings), isEager, isBusy, isUnanswered },
+      async ({ harness: { port, ask }, claims }) => {
+        // With a visibility of 0 everything is stale at once, and with ages nothing is.
+        const visibilityTimeoutMs = isEager ? 0 : AGES
+        const stale = readings.map(({ lane: of }) => ({ lane: of, visibilityTimeoutMs }))
+        const working = isBusy ? claims.filter((_, index) => index % 2 === 0) : []
+        const reply = await ask(port.sweep({ ...asker, lanes: stale, working, isUnanswered }))
+        claims.push(...reply.claims)
+        return { claims: reply.claims.map(told), isDueNow: reply.nextStaleMs === 0, positions: [...reply.positions] }
+      },
+    ),
+  )
 
 const settle = fc
   .record({ index: anyClaim, kind: fc.constantFrom('done', 'requeue', 'delay') })

@@ -24,7 +24,7 @@ const sweep = (
   { port, ask }: LanePortHarness,
   options: { worker?: string; slots?: string[]; lanes?: LaneReading[] } & Pick<
     SweepRequest,
-    'positions' | 'working'
+    'positions' | 'working' | 'isUnanswered'
   > = {},
 ): Promise<SweepReply> => {
   const { worker = 'w', slots = slotsOf(worker, 1), lanes = [soon], ...more } = options
@@ -133,6 +133,30 @@ export const sweepSuite = (makeHarness: MakeHarness): void => {
 
       expect((await sweep(harness, { slots: ['w-slot-1'] })).claims).toEqual([])
       expect(await harness.pending(mail)).toMatchObject([{ consumer: 'w-slot-0', deliveryCount: 1 }])
+    })
+
+    it('takes at once what its free slots have that it does not work on, if a read was not answered', async () => {
+      const harness = await makeHarness()
+      await fill(harness, mail, 'a', 'b', 'c', 'd')
+      const [a] = await read(harness, { slots: 1 })
+      await harness.ask(harness.port.read({ workerId: 'w', slots: slotsOf('w', 2), lanes: [reading(mail)] }))
+      await read(harness, { worker: 'v' })
+      const working = a ? [a] : []
+      const asking = { slots: slotsOf('w', 3), lanes: [reading(mail)], working }
+      expect(await sweep(harness, asking)).toMatchObject({ claims: [] })
+      expect(await sweep(harness, { ...asking, slots: slotsOf('w', 1, 2), isUnanswered: true })).toMatchObject({
+        claims: [],
+      })
+
+      const { claims } = await sweep(harness, { ...asking, isUnanswered: true })
+
+      expect(claims.map(({ taskId, deliveryCount }) => [taskId, deliveryCount])).toEqual([
+        ['b', 2],
+        ['c', 2],
+      ])
+      expect(await sweep(harness, { ...asking, working: [...working, ...claims], isUnanswered: true })).toMatchObject({
+        claims: [],
+      })
     })
 
     it('leaves alone what the asker works on, whichever of its slots has read it', async () => {
