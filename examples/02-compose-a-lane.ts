@@ -7,11 +7,11 @@
 import {
   type Claim,
   fillSlots,
-  idle,
   lane,
   openLanePort,
   pausable,
   readNew,
+  readWhenCalled,
   restOnError,
   sweepStale,
   sweepThenRead,
@@ -46,16 +46,17 @@ await lastValueFrom(
 )
 
 // Where claims come from. A source is a function from free slots to claims, so sources compose by being passed on:
-// stale claims before new entries; when there is neither, wait for the bell; when Redis is away, rest.
+// stale claims before new entries; when there is neither, wait for the bell and read; when Redis is away, rest.
 const workerId = `example-${process.pid}`
 const lanes = () => [{ lane: notifications, visibilityTimeoutMs: 30_000 }]
 const sweep = sweepStale(port, { workerId, lanes })
+const stop$ = new AsyncSubject<void>()
 const isPaused$ = new BehaviorSubject(false)
 const claims = restOnError(
   pausable(
     waitWhenEmpty(
       sweepThenRead(sweep.source, readNew(port, { workerId, lanes })),
-      idle(port, { lanes, blockMs: 200, lookAgainMs: () => Math.min(1_000, sweep.dueInMs()) }),
+      readWhenCalled(port, { workerId, lanes, waitMs: () => Math.min(1_000, sweep.dueInMs()), stop$ }),
     ),
     isPaused$,
   ),
@@ -72,7 +73,6 @@ const work = (claim: Claim): Observable<string> =>
 
 // The free slots are the demand: never more than two claims are open, and none waits for a slot.
 const slots = [`${workerId}-slot-0`, `${workerId}-slot-1`]
-const stop$ = new AsyncSubject<void>()
 let sent = 0
 const summaries$ = fillSlots(claims, work, { slots, stop$ }).pipe(
   tap(() => {

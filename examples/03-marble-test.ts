@@ -7,7 +7,7 @@
  */
 import { deepStrictEqual } from 'node:assert'
 
-import { type Claim, fillSlots, idle, lane, readNew, waitWhenEmpty } from '@furystack/redis-task-runner'
+import { type Claim, fillSlots, lane, readNew, readWhenCalled, waitWhenEmpty } from '@furystack/redis-task-runner'
 import { claimOf, marbleLanePort, readReply, virtualLanePort } from '@furystack/redis-task-runner/testing'
 import { concatMap, delay, map, of } from 'rxjs'
 import { TestScheduler } from 'rxjs/testing'
@@ -41,7 +41,7 @@ new TestScheduler(compare).run(({ expectObservable, cold }) => {
   const model = virtualLanePort()
   const source = waitWhenEmpty(
     readNew(model, { workerId: 'w', lanes }),
-    idle(model, { lanes, blockMs: 200, lookAgainMs: () => 1_000 }),
+    readWhenCalled(model, { workerId: 'w', lanes, waitMs: () => 1_000 }),
   )
   const work = (claim: Claim) => model.settle(claim, { kind: 'done' }).pipe(map((reply) => `${claim.taskId} ${reply}`))
 

@@ -1,7 +1,6 @@
 export { AdapterDisposedError } from './errors/adapterDisposedError.js'
 export { defineRedisTaskRunner } from './adapter/defineRedisTaskRunner.js'
 export { fillSlots } from './lane/fillSlots.js'
-export { idle } from './sources/idle.js'
 export { InvalidOptionError } from './errors/invalidOptionError.js'
 export { lane, parseLaneName } from './keys/lane.js'
 export { laneBook } from './lane/laneBook.js'
@@ -11,6 +10,7 @@ export { OutcomeUnknownError } from './errors/outcomeUnknownError.js'
 export { pausable } from './sources/pausable.js'
 export { promoteWhenDue } from './delayed/promoteWhenDue.js'
 export { readNew } from './sources/readNew.js'
+export { readWhenCalled } from './sources/readWhenCalled.js'
 export { redisQueueAdapter } from './adapter/redisQueueAdapter.js'
 export { RedisRefusedError } from './errors/redisRefusedError.js'
 export { RedisTaskRunner } from './adapter/redisTaskRunner.js'
@@ -28,6 +28,7 @@ export type {
   Entry,
   LanePort,
   LaneReading,
+  ListenReply,
   ListenRequest,
   PromoteReply,
   SetAside,
@@ -47,13 +48,13 @@ export type { Claim } from './claim/claim.js'
 export type { WorkingClaim } from './claim/workingClaims.js'
 export type { ClaimSource } from './sources/claimSource.js'
 export type { FillSlotsOptions } from './lane/fillSlots.js'
-export type { IdleOptions } from './sources/idle.js'
 export type { Lane } from './keys/lane.js'
 export type { LaneBook, LaneBookOptions } from './lane/laneBook.js'
 export type { LaneEvent, Report } from './events/laneEvent.js'
 export type { OpenLanePortOptions } from './adapter/openLanePort.js'
 export type { PromoteWhenDueOptions } from './delayed/promoteWhenDue.js'
 export type { ReadNewOptions } from './sources/readNew.js'
+export type { ReadWhenCalledOptions } from './sources/readWhenCalled.js'
 export type { RedisQueueAdapter } from './adapter/redisQueueAdapter.js'
 export type { RedisQueueOptions } from './adapter/redisQueueOptions.js'
 export type { RedisTaskRunnerDeps, RedisTaskRunnerOptions } from './adapter/redisTaskRunner.js'

@@ -39,7 +39,10 @@ export interface RedisQueueOptions {
   visibilityTimeoutMs?: number
   /** The same for single types; wins over what handlers declare. @default {} */
   visibilityTimeoutByType?: Readonly<Record<string, number>>
-  /** How long one blocking wait lasts, 1 to 60,000. Higher values cost an idle worker fewer commands. @default 200 */
+  /**
+   * After how long an idle worker looks by itself although nothing has called it, 1 to 60,000; what is below 1,000 counts as
+   * 1,000. Higher values cost an idle worker fewer commands, and a task wakes it as fast. @default 200
+   */
   blockTimeoutMs?: number
   /** The first rest after a fault of Redis, and the delay of a task that a worker could not take, 1 to 60,000. @default 250 */
   retryBackoffMs?: number

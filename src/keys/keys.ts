@@ -13,6 +13,7 @@ import type { Lane } from './lane.js'
  * | `bell:<lane>` | list, at most one element | rung when the lane may have something to read; idle workers block on it |
  * | `capbell:<type>` | the same | rung when a place under the type's cap is freed |
  * | `bell` | the same | rung when the schedule has a new earliest entry |
+ * | `wake:<workerId>` | the same, with expiry | rung to end the wait of that worker |
  * | `scheduler` | sorted set | parked tasks, member `{taskId, type, handlerVersion}`, score = due time in epoch ms |
  * | `promoter` | string with expiry | which worker promotes due tasks at the moment |
  * | `idem:<type>:<key>` | string with expiry | idempotency lease; value = task id |
@@ -53,6 +54,8 @@ export interface Keys {
   queue(lane: Lane): string
   bell(lane: Lane): string
   capBell(type: string): string
+  /** What only one worker listens to. */
+  workerBell(workerId: string): string
   row(taskId: string): string
   steps(taskId: string): string
   /** What is due in a blob store, whose name is encoded. */
@@ -85,6 +88,7 @@ export const keys = (prefix: string): Keys => {
     queue: (lane) => `${root}queue:${lane.name}`,
     bell: (lane) => `${root}bell:${lane.name}`,
     capBell: (type) => `${root}capbell:${type}`,
+    workerBell: (workerId) => `${root}wake:${workerId}`,
     row: (taskId) => `${root}row:${isRowId(taskId) ? taskId : taskId.replace(/:(?=\w+$)/, '%3A')}`,
     steps: (taskId) => `${root}row:${taskId}:steps`,
     dueBlobs: (store) => `${root}blobs:${store}`,

@@ -13,6 +13,7 @@ import {
   type SchedulerLike,
   shareReplay,
   Subject,
+  switchMap,
   take,
   takeUntil,
   tap,
@@ -22,10 +23,11 @@ import {
 import type { Claim } from '../claim/claim.js'
 import { WorkingClaims } from '../claim/workingClaims.js'
 import { promoteWhenDue } from '../delayed/promoteWhenDue.js'
+import { OutcomeUnknownError } from '../errors/outcomeUnknownError.js'
 import type { Bell, LanePort, LaneReading } from '../port/lanePort.js'
 import type { ClaimSource } from '../sources/claimSource.js'
-import { idle } from '../sources/idle.js'
 import { readNew } from '../sources/readNew.js'
+import { readWhenCalled } from '../sources/readWhenCalled.js'
 import { restOnError } from '../sources/restOnError.js'
 import { sweepStale } from '../sources/sweepStale.js'
 import { sweepThenRead } from '../sources/sweepThenRead.js'
@@ -55,7 +57,7 @@ export interface WorkLanesOptions<Outcome> {
   readonly stop$: Observable<unknown>
   /** Told of what happens in the lanes. */
   readonly report: Report
-  /** How long one wait for a bell lasts, in milliseconds. */
+  /** How long one wait for a bell lasts, in milliseconds; at least 1,000. */
   readonly blockMs: number
   /** How often to look for due tasks when none is known to be due sooner, in milliseconds. */
   readonly schedulerIntervalMs: number
@@ -67,7 +69,7 @@ export interface WorkLanesOptions<Outcome> {
   readonly scheduler?: SchedulerLike
   /** From 0 up to 1, for what must not happen in step. @default Math.random */
   readonly random?: () => number
-  /** Put around the default source, to pause or limit it, say. */
+  /** Put around each source of new claims, to pause or limit it, say. */
   readonly shape?: (source: ClaimSource) => ClaimSource
 }
 
@@ -77,8 +79,9 @@ export interface WorkLanesOptions<Outcome> {
  * owns any more.
  *
  *     claims   sweepStale ─┐
- *              readNew ────┴─ sweepThenRead ── waitWhenEmpty(idle) ── restOnError ── fillSlots ── work
- *     ahead    readNew ────────────────────────────────────────────── restOnError ───┘
+ *              readNew ────┴─ sweepThenRead ─┐
+ *     idle     readWhenCalled ───────────────┴─ waitWhenEmpty ── restOnError ── fillSlots ── work
+ *     ahead    readNew ───────────────────────────────────────── restOnError ───┘
  *     beside   promoteWhenDue ── learn new lanes
  *              clear away consumers
  *
@@ -112,25 +115,37 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const lanes = (): readonly LaneReading[] => book.lanes()
     const working = new WorkingClaims()
     const sweep = sweepStale(port, { workerId, lanes, working, scheduler, report })
-    const read = readNew(port, { workerId, lanes, report })
-    const idle$ = idle(port, {
+    let lanesRead: readonly LaneReading[] = []
+    const read = readNew(port, { workerId, lanes: () => (lanesRead = lanes()), report })
+    const wait = readWhenCalled(port, {
+      workerId,
       lanes,
-      blockMs: options.blockMs,
-      lookAgainMs: () => Math.min(Math.max(1_000, options.blockMs), sweep.dueInMs()),
+      waitMs: () => Math.min(Math.max(1_000, options.blockMs), sweep.dueInMs()),
       schedule: () => true,
-      scheduler,
-    }).pipe(
-      tap((bell) => {
+      onBell: (bell) => {
         bells$.next(bell)
-      }),
-      takeUntil(stopped$),
-    )
+      },
+      stop$: stopped$,
+      report,
+      scheduler,
+    })
+    // What comes into a lane after it was read rings; lanes that were learned since then have yet to be read.
+    const isEarly = (): boolean => sweep.dueInMs() > 0 && lanesRead === lanes()
     const source = sweepThenRead(sweep.source, untilStopped(read), () => sweep.dueInMs() > 0)
     const shape = options.shape ?? ((unshaped: ClaimSource) => unshaped)
     const shaped = untilStopped(shape(source))
     const { wake$, retryBackoffMs: restMs } = options
     const rest = { report, restMs, wake$, stop$: stopped$, scheduler, random }
-    const claims = restOnError(waitWhenEmpty(shaped, idle$), rest)
+    // It is open for so long that entries may well come while its connection is dead, and are claimed all the same.
+    const waitAndLookBack: ClaimSource = (demand) =>
+      wait(demand).pipe(
+        tap({
+          error: (error: unknown) => {
+            if (error instanceof OutcomeUnknownError) sweep.lookBack()
+          },
+        }),
+      )
+    const claims = restOnError(waitWhenEmpty(shaped, untilStopped(shape(waitAndLookBack)), isEarly), rest)
     const ahead = restOnError(untilStopped(shape(read)), rest)
 
     const ticks$ = promoteWhenDue(port, {
@@ -145,7 +160,7 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
     const learning$ = ticks$.pipe(
       filter(({ knownLanes }) => knownLanes !== lanesLearned),
       exhaustMap(({ knownLanes }) =>
-        learnLanes(port, book, report).pipe(
+        learnLanes(port, workerId, book, report).pipe(
           tap({
             complete: () => {
               lanesLearned = knownLanes
@@ -166,11 +181,14 @@ export function workLanes<Outcome>(options: WorkLanesOptions<Outcome>): Observab
   })
 }
 
-function learnLanes(port: LanePort, book: LaneBook, report: Report): Observable<never> {
+/** A worker that waits does not listen to the bells of lanes that it learns of, and has to be woken. */
+function learnLanes(port: LanePort, workerId: string, book: LaneBook, report: Report): Observable<never> {
   return port.knownLanes().pipe(
-    tap((known) => {
+    switchMap((known) => {
       const found = book.learn(known)
-      if (found.length > 0) report({ kind: 'lanesFound', lanes: found })
+      if (found.length === 0) return EMPTY
+      report({ kind: 'lanesFound', lanes: found })
+      return port.wake(workerId)
     }),
     ignoreElements(),
   )

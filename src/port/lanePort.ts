@@ -109,15 +109,14 @@ export interface SweepReply {
 }
 
 /**
- * What an idle worker waits for.
+ * What an idle worker waits for, and what it reads then. A bell of any of the lanes ends the wait; without slots nothing is
+ * read.
  *
  * @example
- * const request: ListenRequest = { lanes, schedule: true, blockMs: 200 }
- * port.listen(request).subscribe((bell) => console.log(bell))
+ * const request: ListenRequest = { workerId: 'w', slots: ['w-slot-0'], lanes, schedule: true, blockMs: 1_000 }
+ * port.listen(request).subscribe(({ bell, claims }) => console.log(bell, claims.length))
  */
-export interface ListenRequest {
-  /** A bell of any of these ends the wait. */
-  readonly lanes: readonly LaneReading[]
+export interface ListenRequest extends ReadRequest {
   /** Whether to be told of a new earliest entry in the schedule too. */
   readonly schedule: boolean
   /** How long to wait at most, in milliseconds. */
@@ -131,6 +130,19 @@ export interface ListenRequest {
  * const isForLanes = (bell: Bell): boolean => bell === 'lanes'
  */
 export type Bell = 'lanes' | 'schedule'
+
+/**
+ * What ended a wait, and what the read after it brought.
+ *
+ * @example
+ * port.listen({ workerId: 'w', slots: [], lanes, schedule: true, blockMs: 1_000 }).subscribe((reply: ListenReply) => {
+ *   console.log(reply.bell ?? 'nothing rang')
+ * })
+ */
+export interface ListenReply extends ReadReply {
+  /** Absent when the time was over, or the worker was woken. */
+  readonly bell?: Bell
+}
 
 /**
  * Asks for what is due to be moved from the schedule to its lanes.
@@ -241,8 +253,13 @@ export interface LanePort {
   read(request: ReadRequest): Observable<ReadReply>
   /** Claims entries that their owners have let idle beyond the visibility. */
   sweep(request: SweepRequest): Observable<SweepReply>
-  /** Waits on the connection for reading; emits a bell or nothing, then completes. */
-  listen(request: ListenRequest): Observable<Bell>
+  /**
+   * Waits for a bell, or until `blockMs` have passed, and then reads: one round trip for both. Emits one reply.
+   * Unsubscribe: what is claimed afterwards is handed back, and a bell that was heard for nothing is rung again.
+   */
+  listen(request: ListenRequest): Observable<ListenReply>
+  /** Ends that worker's wait at once, or the next one if it does not wait; forgotten after a minute. */
+  wake(workerId: string): Observable<void>
   /** Moves due entries from the schedule to their lanes. */
   promote(request: PromoteRequest): Observable<PromoteReply>
   /** Ends a delivery, if it is still ours. */

@@ -13,8 +13,9 @@ import { promoteDue } from '../scripts/promoteDue.js'
 import { requeueEntry } from '../scripts/requeueEntry.js'
 import { retireConsumers } from '../scripts/retireConsumers.js'
 import { sweepLanes } from '../scripts/sweepLanes.js'
+import { wakeWorker } from '../scripts/wakeWorker.js'
 import type { LanePort, ReadReply, ReadRequest, Settlement, SettleReply } from '../port/lanePort.js'
-import { listenOnBells } from './listenOnBells.js'
+import { listenThenRead } from './listenThenRead.js'
 import type { Turns } from './turns.js'
 
 /** What a {@link redisLanePort} works with. */
@@ -41,7 +42,7 @@ export interface RedisLanePortOptions {
  * port.enqueue({ taskId: 'a', lane: lane('mail', 1) }).subscribe()
  */
 export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
-  const { commands, turns, reader, keys, group, idempotencyTtlSec } = options
+  const { commands, turns, keys, group, idempotencyTtlSec } = options
   // `from(promise)` with `defer` around it, in one: each claim goes through here.
   const cold = <T>(command: () => Promise<T>): Observable<T> =>
     new Observable((out) => {
@@ -66,6 +67,10 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
       throw error
     }
   }
+  const handBackAll = async (claims: readonly Claim[]): Promise<void> => {
+    await Promise.all(claims.map((claim) => handBack(options, claim)))
+  }
+  const listening = { ...options, handBack: handBackAll }
   return {
     read(request) {
       return cold(() => (heardBell ? read(request) : turns.read(request)))
@@ -74,11 +79,20 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
       return cold(() => sweepLanes(commands, keys, options, request))
     },
     listen(request) {
-      return listenOnBells({ commands, reader, keys }, request).pipe(
-        tap(() => {
-          heardBell = true
+      return listenThenRead(listening, request).pipe(
+        tap({
+          next: ({ bell }) => {
+            if (request.slots.length > 0) heardBell = false
+            else if (bell !== undefined) heardBell = true
+          },
+          error: () => {
+            heardBell = true
+          },
         }),
       )
+    },
+    wake(workerId) {
+      return cold(() => wakeWorker(commands, keys, workerId))
     },
     promote(request) {
       return cold(() => promoteDue(commands, keys, group, request))
@@ -90,9 +104,7 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
       return cold(() => extendClaims(commands, keys, group, claims))
     },
     handBack(claims) {
-      return cold(async () => {
-        await Promise.all(claims.map((claim) => handBack(options, claim)))
-      })
+      return cold(() => handBackAll(claims))
     },
     enqueue(entry) {
       return cold(() => enqueueEntry(commands, keys, group, entry))
@@ -108,7 +120,7 @@ export const redisLanePort = (options: RedisLanePortOptions): LanePort => {
     lease(input) {
       return cold(() => acquireLease(commands, keys, idempotencyTtlSec, input))
     },
-  }
+  } satisfies LanePort
 }
 
 /** To put a claim back whose attempt has begun is to release the attempt; any other settlement is the entry's alone. */

@@ -12,9 +12,9 @@ const SERVED_MS = 200_000
  * look and to remove is one step, so no entry can come in between and be lost. Gives the promoter's role back too.
  *
  * A worker that looks for those of others (idle ms above 0) lives, and says by that that it reads these lanes: it is noted
- * until it has to have looked again.
+ * until it has to have looked again. What was to wake a worker that ends is forgotten.
  *
- * KEYS: 1 root, 2… the streams. ARGV: group, worker ('' to keep the promoter's role), idle ms after which a consumer
+ * KEYS: 1 root, 2… the streams. ARGV: group, worker that ends ('' for none), idle ms after which a consumer
  * counts as gone (0: spare them), consumers….
  * Returns: how many were removed. Cost: two commands a lane and one a removed consumer.
  */
@@ -39,7 +39,10 @@ for i = 2, #KEYS do
     end
   end
 end
-if worker ~= '' and redis.call('GET', root .. 'promoter') == worker then redis.call('DEL', root .. 'promoter') end
+if worker ~= '' then
+  if redis.call('GET', root .. 'promoter') == worker then redis.call('DEL', root .. 'promoter') end
+  redis.call('DEL', root .. 'wake:' .. worker)
+end
 return removed
 `,
 )

@@ -12,7 +12,8 @@ import type { LanePort } from '../port/lanePort.js'
  *     emits      --(ab|)
  *     unsub      -!          nothing is emitted; a and b are handed back when r arrives
  *
- * Unsubscribe: the operation goes on, because its claims are ours once Redis has answered.
+ * Unsubscribe: the operation goes on, because its claims are ours once Redis has answered; unless `handsBack` says that it
+ * sees to that by itself, as `listen` does.
  *
  * @param report told of what was handed back, or could not be: then the claims are recovered when their visibility ends
  * @param onReply given the reply before its claims are delivered
@@ -22,10 +23,10 @@ export function deliverClaims<Reply extends { readonly claims: readonly Claim[] 
   reply$: Observable<Reply>,
   report?: Report,
   onReply?: (reply: Reply) => void,
+  handsBack = false,
 ): Observable<Claim> {
   return new Observable((out) => {
-    // Deliberately not tied to `out`: see above.
-    reply$.subscribe({
+    const asked = reply$.subscribe({
       next: (reply) => {
         try {
           onReply?.(reply)
@@ -58,5 +59,7 @@ export function deliverClaims<Reply extends { readonly claims: readonly Claim[] 
         out.complete()
       },
     })
+    // Otherwise deliberately not tied to `out`: see above.
+    if (handsBack) out.add(asked)
   })
 }

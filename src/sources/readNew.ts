@@ -4,8 +4,8 @@ import type { Claim } from '../claim/claim.js'
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, ReadReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
-import { reportSetAside } from './reportSetAside.js'
 import { deliverClaims } from './deliverClaims.js'
+import { reportReading } from './reportReading.js'
 
 /**
  * How {@link readNew} reads.
@@ -67,8 +67,7 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
         goOnFrom(from + reached(asked, reply.claims))
         isFlowing = reply.claims.length === slots.length
         onReply?.(reply)
-        if (reply.full.length > 0) report?.({ kind: 'capFull', lanes: reply.full })
-        reportSetAside(reply, report)
+        reportReading(reply, report)
       },
     )
   }

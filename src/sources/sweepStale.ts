@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, EMPTY, type SchedulerLike, tap } from 'rxjs'
+import { asyncScheduler, concat, defer, EMPTY, ignoreElements, type SchedulerLike, tap } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { Report } from '../events/laneEvent.js'
@@ -40,12 +40,17 @@ export interface SweepStale {
   readonly source: ClaimSource
   /** Milliseconds until the next sweep is due; 0: now. */
   dueInMs(): number
+  /** A read of this worker was not answered: a sweep is due now, and claims what that read may have claimed. */
+  lookBack(): void
 }
 
 /**
  * Claims entries that their owners have let idle for longer than the lane's visibility. Each sweep learns when the next
  * entry could become stale, and until then the source completes at once without asking Redis: a fleet that is well costs
  * a few sweeps a visibility period, and a dead worker's claims are found the moment they may be.
+ *
+ * What the worker itself may have claimed without learning of it, as the connection was lost, it finds at once. Its wait may
+ * still be open on the server, so it is ended first.
  *
  *     demand 2   ^--(ab|)    two stale entries
  *     demand 2   ^--|        none
@@ -67,13 +72,23 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
   /** Over a walk that takes several sweeps. */
   let soonestAt = Infinity
 
-  const dueInMs = (): number => Math.max(0, dueAt - scheduler.now())
+  let isUnanswered = false
+
+  const dueInMs = (): number => (isUnanswered ? 0 : Math.max(0, dueAt - scheduler.now()))
   const source: ClaimSource = (slots) =>
     defer(() => {
       if (dueInMs() > 0) return EMPTY
       // Also after a failure: a Redis that is away must not be asked at the speed of the loop.
       dueAt = scheduler.now() + minIntervalMs
-      const request = { workerId, slots, lanes: lanes(), ...(positions && { positions }), ...(working && { working }) }
+      const isLookingBack = isUnanswered
+      const request = {
+        workerId,
+        slots,
+        lanes: lanes(),
+        ...(positions && { positions }),
+        ...(working && { working }),
+        ...(isLookingBack && { isUnanswered }),
+      }
       const reply$ = port.sweep(request).pipe(
         tap((reply) => {
           positions = reply.positions
@@ -85,11 +100,17 @@ export function sweepStale(port: LanePort, options: SweepStaleOptions): SweepSta
           dueAt = isCutShort ? now : now + minIntervalMs
           if (!isCutShort && isWalkedThrough(reply)) dueAt = Math.max(dueAt, soonestAt)
           if (isWalkedThrough(reply)) soonestAt = Infinity
+          if (isLookingBack && isWalkedThrough(reply) && !isCutShort) isUnanswered = false
         }),
       )
-      return deliverClaims(port, reply$, report)
+      const ended$ = isLookingBack ? port.wake(workerId).pipe(ignoreElements()) : EMPTY
+      return deliverClaims(port, concat(ended$, reply$), report)
     })
-  return { source, dueInMs }
+  const lookBack = (): void => {
+    isUnanswered = true
+    positions = undefined
+  }
+  return { source, dueInMs, lookBack }
 }
 
 const isWalkedThrough = ({ positions }: SweepReply): boolean =>

@@ -1,6 +1,6 @@
 export { claimOf } from './claimOf.js'
 export { marbleLanePort } from './marbleLanePort.js'
-export { promoteReply, readReply, sweepReply } from './replies.js'
+export { listenReply, promoteReply, readReply, sweepReply } from './replies.js'
 export { virtualLanePort } from './virtualLanePort.js'
 
 export type { LaneOperation, PortCalls, RecordedCalls } from './portCalls.js'

@@ -38,6 +38,7 @@ export const marbleLanePort = (operations: Partial<LanePort> = {}): MarbleLanePo
     read: () => notGiven('read'),
     sweep: () => notGiven('sweep'),
     listen: () => notGiven('listen'),
+    wake: () => notGiven('wake'),
     promote: () => notGiven('promote'),
     settle: () => notGiven('settle'),
     extend: () => notGiven('extend'),

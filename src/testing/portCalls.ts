@@ -40,6 +40,7 @@ export const recordCalls = (target: () => LanePort): LanePort & RecordedCalls =>
     read: [],
     sweep: [],
     listen: [],
+    wake: [],
     promote: [],
     settle: [],
     extend: [],
@@ -54,7 +55,7 @@ export const recordCalls = (target: () => LanePort): LanePort & RecordedCalls =>
       log.push(call)
       return source()
     })
-  return {
+  const port: LanePort = {
     read(request) {
       return cold(calls.read, [request], () => target().read(request))
     },
@@ -63,6 +64,9 @@ export const recordCalls = (target: () => LanePort): LanePort & RecordedCalls =>
     },
     listen(request) {
       return cold(calls.listen, [request], () => target().listen(request))
+    },
+    wake(workerId) {
+      return cold(calls.wake, [workerId], () => target().wake(workerId))
     },
     promote(request) {
       return cold(calls.promote, [request], () => target().promote(request))
@@ -88,6 +92,9 @@ export const recordCalls = (target: () => LanePort): LanePort & RecordedCalls =>
     lease(input) {
       return cold(calls.lease, [input], () => target().lease(input))
     },
+  }
+  return {
+    ...port,
     calls,
     demands(operation = 'read') {
       return calls[operation].map(([{ slots }]) => slots)

@@ -1,5 +1,5 @@
 import type { Claim } from '../claim/claim.js'
-import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
+import type { ListenReply, PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
 
 /**
  * What `LanePort.read` answers: the claims, no full lane.
@@ -11,6 +11,18 @@ import type { PromoteReply, ReadReply, SweepReply } from '../port/lanePort.js'
 export const readReply = (claims: readonly Claim[] = [], overrides: Partial<ReadReply> = {}): ReadReply => ({
   claims,
   full: [],
+  ...overrides,
+})
+
+/**
+ * What `LanePort.listen` answers: the claims; nothing rang, and no lane is full.
+ *
+ * @example
+ * import { of } from 'rxjs'
+ * marbleLanePort({ listen: () => of(listenReply([claimOf('w-slot-0')], { bell: 'lanes' })) })
+ */
+export const listenReply = (claims: readonly Claim[] = [], overrides: Partial<ListenReply> = {}): ListenReply => ({
+  ...readReply(claims),
   ...overrides,
 })
 

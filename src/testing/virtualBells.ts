@@ -2,13 +2,22 @@ import { Observable, type SchedulerLike } from 'rxjs'
 
 /** Bells hold at most one token; a token wakes one listener, the one that has waited longest. */
 export interface VirtualBells {
-  ring(bell: string): void
+  /** Leaves a token, which goes after `forgottenMs` if nobody has heard it; without it, it stays. */
+  ring(bell: string, forgottenMs?: number): void
   /** Takes the token away that nobody has heard yet. */
   silence(bell: string): void
   /** Hands tokens to whoever waits; called at the end of an operation, as a server does after a script. */
   serve(): void
-  /** Emits the first of the bells that has a token, or completes without one after `blockMs`. */
-  listen(bells: readonly string[], blockMs: number): Observable<string>
+  /** Waits for the first of the bells that has a token, or for `blockMs`; emits what is answered in that moment. */
+  listen<Reply>(bells: readonly string[], blockMs: number, after: AfterBell<Reply>): Observable<Reply>
+}
+
+/** What follows the end of a wait. */
+export interface AfterBell<Reply> {
+  /** What is done on the server, and answered. */
+  readonly answer: (bell: string | undefined) => Reply
+  /** Nobody waits for the answer any more. */
+  readonly giveBack: (reply: Reply, bell: string | undefined) => void
 }
 
 interface Waiting {
@@ -18,67 +27,80 @@ interface Waiting {
 
 /** Silent bells. */
 export const virtualBells = (scheduler: SchedulerLike, latencyMs: number): VirtualBells => {
-  const tokens = new Set<string>()
+  /** By bell: until when it has its token. */
+  const tokens = new Map<string, number>()
   const waiting = new Set<Waiting>()
 
+  const hasToken = (bell: string): boolean => (tokens.get(bell) ?? 0) > scheduler.now()
+
+  const ring = (bell: string, forgottenMs = Infinity): void => {
+    if (!hasToken(bell)) tokens.set(bell, scheduler.now() + forgottenMs)
+  }
+
   const takeToken = (bells: readonly string[]): string | undefined => {
-    const bell = bells.find((name) => tokens.has(name))
+    const bell = bells.find(hasToken)
     if (bell !== undefined) tokens.delete(bell)
     return bell
   }
 
+  /** All that wait are served before any of them goes on, and what they do then may ring again. */
   const serve = (): void => {
-    for (const listener of waiting) {
-      const bell = takeToken(listener.bells)
-      if (bell === undefined) continue
-      waiting.delete(listener)
-      listener.hear(bell)
-    }
+    let heard: (() => void)[]
+    do {
+      heard = []
+      for (const listener of waiting) {
+        const bell = takeToken(listener.bells)
+        if (bell === undefined) continue
+        waiting.delete(listener)
+        heard.push(() => {
+          listener.hear(bell)
+        })
+      }
+      for (const hear of heard) hear()
+    } while (heard.length > 0)
   }
 
-  function listen(bells: readonly string[], blockMs: number): Observable<string> {
+  function listen<Reply>(
+    bells: readonly string[],
+    blockMs: number,
+    { answer, giveBack }: AfterBell<Reply>,
+  ): Observable<Reply> {
     return new Observable((out) => {
-      let onItsWay: string | undefined
-      const answer = (bell: string | undefined): void => {
-        onItsWay = undefined
-        if (bell !== undefined) out.next(bell)
-        out.complete()
-      }
-      const reply = (bell: string | undefined): void => {
-        if (latencyMs === 0) {
-          answer(bell)
-          return
+      let giveBackLate: (() => void) | undefined
+      const end = (bell: string | undefined): void => {
+        timeout.unsubscribe()
+        const reply = answer(bell)
+        const arrive = (): void => {
+          giveBackLate = undefined
+          out.next(reply)
+          out.complete()
         }
-        onItsWay = bell
-        out.add(
-          scheduler.schedule(() => {
-            answer(bell)
-          }, latencyMs),
-        )
+        if (out.closed) giveBack(reply, bell)
+        else if (latencyMs === 0) arrive()
+        else {
+          giveBackLate = () => {
+            giveBack(reply, bell)
+            serve()
+          }
+          out.add(scheduler.schedule(arrive, latencyMs))
+          serve()
+        }
       }
-      const listener: Waiting = {
-        bells,
-        hear: (bell) => {
-          timeout.unsubscribe()
-          reply(bell)
-        },
-      }
+      const listener: Waiting = { bells, hear: end }
       const timeout = scheduler.schedule(() => {
         waiting.delete(listener)
-        reply(undefined)
+        end(undefined)
       }, blockMs)
 
       out.add(() => {
         timeout.unsubscribe()
         waiting.delete(listener)
-        if (onItsWay === undefined) return
-        tokens.add(onItsWay)
-        serve()
+        giveBackLate?.()
       })
       waiting.add(listener)
       serve()
     })
   }
 
-  return { ring: (bell) => tokens.add(bell), silence: (bell) => tokens.delete(bell), serve, listen }
+  return { ring, silence: (bell) => tokens.delete(bell), serve, listen }
 }

@@ -14,10 +14,13 @@ import { InvalidOptionError } from '../errors/invalidOptionError.js'
 import type { LanePort } from '../port/lanePort.js'
 import { type LaneOperation, recordCalls, type RecordedCalls } from './portCalls.js'
 import { readVirtually, sweepVirtually } from './virtualClaims.js'
-import { virtualLanes } from './virtualLanes.js'
+import { virtualLanes, workerBell } from './virtualLanes.js'
 import { listenVirtually, promoteVirtually, retireVirtually } from './virtualRound.js'
 import { extendVirtually, settleVirtually } from './virtualSettling.js'
 import { type VirtualState, virtualState } from './virtualState.js'
+
+/** After how long a worker's bell is silent again that nobody has heard. */
+const FORGOTTEN_MS = 60_000
 
 /**
  * How a {@link virtualLanePort} behaves.
@@ -112,6 +115,11 @@ export const virtualLanePort = (options: VirtualLanePortOptions = {}): VirtualLa
     },
     listen(request) {
       return attempt('listen', () => listenVirtually(lanes, request))
+    },
+    wake(workerId) {
+      return effect('wake', () => {
+        lanes.bells.ring(workerBell(workerId), FORGOTTEN_MS)
+      })
     },
     promote(request) {
       return effect('promote', () => promoteVirtually(lanes, request))

@@ -47,6 +47,9 @@ export const laneBell = (lane: Lane): string => names.bell(lane)
 /** Rung when a place under a type's cap is freed. */
 export const capBell = (type: string): string => names.capBell(type)
 
+/** Rung to end the wait of a worker. */
+export const workerBell = (workerId: string): string => names.workerBell(workerId)
+
 /** A server on which nothing has happened yet. */
 export const virtualLanes = ({ scheduler, latencyMs, idempotencyTtlSec }: VirtualLanesOptions): VirtualLanes => {
   const now = (): number => scheduler.now()

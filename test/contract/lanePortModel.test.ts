@@ -1,7 +1,7 @@
-import { defaultIfEmpty } from 'rxjs'
+import { map } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
-import type { Lane } from '../../src/index.js'
+import type { Bell, Lane, ListenReply } from '../../src/index.js'
 import { keys as keysOf } from '../../src/keys/keys.js'
 import { assertProperty } from '../support/assertProperty.js'
 import { reading } from './lanePort/harness.js'
@@ -9,14 +9,18 @@ import { anyLaneSteps, LANES, type Side } from './lanePort/laneSteps.js'
 import { redisHarness } from './lanePort/redisHarness.js'
 import { virtualHarness } from './lanePort/virtualHarness.js'
 
+/** Without slots nothing is read. */
+const ONLY_LISTEN = { workerId: 'onlooker', slots: [], blockMs: 1 }
+
+const bellOf = ({ bell }: ListenReply): Bell | 'silent' => bell ?? 'silent'
+
 const virtualSide = async (): Promise<Side> => {
   const harness = await virtualHarness(0)()
   const { port, ask } = harness
   return {
     harness,
     claims: [],
-    hear: (lanes, schedule = false) =>
-      ask(port.listen({ lanes, schedule, blockMs: 1 }).pipe(defaultIfEmpty('silent' as const))),
+    hear: (lanes, schedule = false) => ask(port.listen({ ...ONLY_LISTEN, lanes, schedule }).pipe(map(bellOf))),
   }
 }
 
@@ -34,7 +38,7 @@ const realSide = async (): Promise<Side> => {
         ...(cap === undefined ? [] : [keys.capBell(of.type)]),
       ])
       if ((await command('EXISTS', ...bells, ...(schedule ? [keys.scheduleBell] : []))) === 0) return 'silent'
-      return ask(port.listen({ lanes, schedule, blockMs: 1 }))
+      return ask(port.listen({ ...ONLY_LISTEN, lanes, schedule }).pipe(map(bellOf)))
     },
   }
 }

@@ -27,7 +27,7 @@ const countCommands = async (
 const total = (sent: Record<string, number>): number => Object.values(sent).reduce((sum, n) => sum + n, 0)
 
 it.each([
-  ['at the defaults', {}, 10],
+  ['at the defaults', {}, 7],
   ['with long waits', { blockTimeoutMs: 60_000, schedulerIntervalMs: 60_000 }, 2],
 ])(
   'an idle worker is quiet %s, whatever its slots and lanes',

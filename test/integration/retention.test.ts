@@ -17,7 +17,7 @@ const TYPES = ['plain', 'tree', 'leaf', 'failing', 'capped'] as const
 
 /** What stands for the service and not for its tasks: lanes, roles, and bells that nobody waits at. */
 const isOfService = (key: string): boolean =>
-  /tasks:(lanes|serving|unserved|promoter|leader:|bell|capbell:|queue:)/.test(key)
+  /tasks:(lanes|serving|unserved|promoter|leader:|bell|capbell:|wake:|queue:)/.test(key)
 
 const handlers = [
   defineTaskHandler<number, number>({

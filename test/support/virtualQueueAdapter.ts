@@ -55,19 +55,21 @@ function over<T>(link: Link, name: keyof LanePort, source: Observable<T>): Obser
   })
 }
 
-const portOver = (port: LanePort, link: Link): LanePort => ({
-  read: (request) => over(link, 'read', port.read(request)),
-  sweep: (request) => over(link, 'sweep', port.sweep(request)),
-  listen: (request) => over(link, 'listen', port.listen(request)),
-  promote: (request) => over(link, 'promote', port.promote(request)),
-  settle: (claim, settlement) => over(link, 'settle', port.settle(claim, settlement)),
-  extend: (claims) => over(link, 'extend', port.extend(claims)),
-  handBack: (claims) => over(link, 'handBack', port.handBack(claims)),
-  enqueue: (entry) => over(link, 'enqueue', port.enqueue(entry)),
-  knownLanes: () => over(link, 'knownLanes', port.knownLanes()),
-  retire: (request) => over(link, 'retire', port.retire(request)),
-  lease: (input) => over(link, 'lease', port.lease(input)),
-})
+const portOver = (port: LanePort, link: Link): LanePort =>
+  ({
+    read: (request) => over(link, 'read', port.read(request)),
+    sweep: (request) => over(link, 'sweep', port.sweep(request)),
+    listen: (request) => over(link, 'listen', port.listen(request)),
+    wake: (workerId) => over(link, 'wake', port.wake(workerId)),
+    promote: (request) => over(link, 'promote', port.promote(request)),
+    settle: (claim, settlement) => over(link, 'settle', port.settle(claim, settlement)),
+    extend: (claims) => over(link, 'extend', port.extend(claims)),
+    handBack: (claims) => over(link, 'handBack', port.handBack(claims)),
+    enqueue: (entry) => over(link, 'enqueue', port.enqueue(entry)),
+    knownLanes: () => over(link, 'knownLanes', port.knownLanes()),
+    retire: (request) => over(link, 'retire', port.retire(request)),
+    lease: (input) => over(link, 'lease', port.lease(input)),
+  }) satisfies LanePort
 
 /**
  * The queue of one process over lanes in memory that outlive it: the claims, the sweeps, the settling and the heartbeats

@@ -6,7 +6,18 @@ export interface Moment {
 
 /** What a process asks again and again, whatever it does; the first of each is enough. */
 const ROUTINE = new Set([
-  ...['HELLO', 'INFO', 'SMEMBERS', 'BLPOP', 'ringBell', 'leadRole', 'resignRole', 'promoteDue', 'sweepLanes'],
+  ...[
+    'HELLO',
+    'INFO',
+    'SMEMBERS',
+    'BLPOP',
+    'ringBell',
+    'wakeWorker',
+    'leadRole',
+    'resignRole',
+    'promoteDue',
+    'sweepLanes',
+  ],
   ...['findUnqueued', 'findOrphaned', 'expireAttempts', 'expireTasks', 'removeExpired', 'retireConsumers'],
 ])
 

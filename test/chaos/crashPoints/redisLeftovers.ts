@@ -63,7 +63,8 @@ export const redisLeftovers = async (
     if (name.startsWith('deadletters')) return deadLetters(name)
     if (/^(scheduler|orphans|unqueued|leases|deadlines|cap:.*)$/.test(name)) return members(name)
     if (/^(bell|capbell):/.test(name) || name === 'bell') return (await client.lLen(root + name)) > 1 ? [name] : []
-    if (/^(idem|leader):|^promoter$/.test(name)) return (await expires(name)) ? [] : [`${name}, which does not expire`]
+    if (/^(idem|leader|wake):|^promoter$/.test(name))
+      return (await expires(name)) ? [] : [`${name}, which does not expire`]
     return LASTING.includes(name) || name === 'retention' ? [] : [name]
   }
 

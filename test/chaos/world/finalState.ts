@@ -55,7 +55,7 @@ const leftoversOf = async (client: AdminClient, prefix: string): Promise<string[
   for (const key of await keysOf(client, prefix)) {
     const name = key.slice(root.length)
     if (name.startsWith('queue:') || name.endsWith(':open')) await expectEmpty(key)
-    if (/^(?:bell|capbell)/.test(name) && (await sizeOf(client, key)) > 1) left.push(`a bell that grows: ${name}`)
+    if (/^(?:bell|capbell|wake)/.test(name) && (await sizeOf(client, key)) > 1) left.push(`a bell that grows: ${name}`)
     if (name.startsWith('row:') && !BESIDE.test(name) && !(await client.hGet(key, 's')))
       left.push(`a row without a status: ${name}`)
   }

@@ -1,10 +1,13 @@
-import type { Observable } from 'rxjs'
+import { type Observable, toArray } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
-import { type Bell, lane, type ListenRequest } from '../../../src/index.js'
+import { type Bell, lane, type ListenReply, type ListenRequest } from '../../../src/index.js'
 import { claimOne, fill, mail, type MakeHarness, read, reading, scan, slotsOf, taskIds } from './harness.js'
 
+/** Listens without slots, which reads nothing. */
 const request = (overrides: Partial<ListenRequest> = {}): ListenRequest => ({
+  workerId: 'w',
+  slots: [],
   lanes: [reading(mail)],
   schedule: false,
   blockMs: 5_000,
@@ -12,12 +15,14 @@ const request = (overrides: Partial<ListenRequest> = {}): ListenRequest => ({
 })
 
 /** Starts to listen, and tells what was heard once that has ended. */
-const hear = (bell$: Observable<Bell>): { bells: Bell[]; ended: Promise<Bell[]>; stop: () => void } => {
+const hear = (reply$: Observable<ListenReply>): { bells: Bell[]; ended: Promise<Bell[]>; stop: () => void } => {
   const bells: Bell[] = []
   let stop = (): void => undefined
   const ended = new Promise<Bell[]>((resolve, reject) => {
-    const subscription = bell$.subscribe({
-      next: (bell) => bells.push(bell),
+    const subscription = reply$.subscribe({
+      next: ({ bell }) => {
+        if (bell !== undefined) bells.push(bell)
+      },
       error: reject,
       complete: () => {
         resolve(bells)
@@ -242,13 +247,159 @@ export const listenSuite = (makeHarness: MakeHarness): void => {
     it('is cold: each subscription listens', async () => {
       const harness = await makeHarness()
       const { port, ask, until } = harness
-      const bell$ = port.listen(request())
+      const reply$ = port.listen(request())
       await fill(harness, mail, 'a')
       await ask(port.read({ workerId: 'w', slots: slotsOf('w', 1), lanes: [reading(mail)] }))
 
-      expect(await until(hear(bell$).ended)).toEqual(['lanes'])
+      expect(await until(hear(reply$).ended)).toEqual(['lanes'])
       await fill(harness, mail, 'b')
-      expect(await until(hear(bell$).ended)).toEqual(['lanes'])
+      expect(await until(hear(reply$).ended)).toEqual(['lanes'])
+    })
+
+    it('reads in the same moment, for the slots that are free', async () => {
+      const harness = await makeHarness()
+      const { port, until, ask } = harness
+      const reply = ask(port.listen(request({ slots: slotsOf('w', 2), lanes: [scan, mail].map((of) => reading(of)) })))
+
+      await fill(harness, mail, 'a')
+
+      expect(await reply).toMatchObject({
+        bell: 'lanes',
+        claims: [{ taskId: 'a', slot: 'w-slot-0', workerId: 'w' }],
+        full: [],
+      })
+      expect(await harness.pending(mail)).toMatchObject([{ consumer: 'w-slot-0', deliveryCount: 1 }])
+      expect(await until(hear(port.listen(request({ blockMs: 50 }))).ended)).toEqual([])
+    })
+
+    it('reads no more than there are slots, and wakes the next listener for the rest', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      await fill(harness, mail, 'a', 'b')
+      const other = await harness.another()
+
+      const first = await ask(port.listen(request({ slots: slotsOf('w', 1) })))
+      const second = await ask(other.listen(request({ workerId: 'v', slots: slotsOf('v', 1) })))
+
+      expect([first, second].map(({ claims }) => taskIds(claims))).toEqual([['a'], ['b']])
+    })
+
+    it('reads too when nothing has rung in its time, what a pause has held back for example', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      await harness.pause(mail)
+      await fill(harness, mail, 'a')
+      const listening = request({ slots: slotsOf('w', 1), blockMs: 60 })
+      expect(await ask(port.listen(listening))).toEqual({ claims: [], full: [], bell: 'lanes' })
+
+      const reply = ask(port.listen(listening))
+      await harness.resume(mail)
+
+      const { bell, claims } = await reply
+      expect([bell, taskIds(claims)]).toEqual([undefined, ['a']])
+    })
+
+    it('tells of lanes at their cap', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      const lanes = [reading(mail, { cap: 1 })]
+      await claimOne(harness, { lanes })
+      await fill(harness, mail, 'b')
+
+      expect(await ask(port.listen(request({ slots: slotsOf('w', 1), lanes })))).toEqual({
+        claims: [],
+        full: [mail],
+        bell: 'lanes',
+      })
+    })
+
+    it('emits one reply, also if nothing rings', async () => {
+      const { port, ask } = await makeHarness()
+
+      expect(await ask(port.listen(request({ blockMs: 20 })).pipe(toArray()))).toEqual([{ claims: [], full: [] }])
+      expect(await ask(port.listen(request({ slots: slotsOf('w', 1), blockMs: 20 })).pipe(toArray()))).toEqual([
+        { claims: [], full: [] },
+      ])
+    })
+
+    it('hands back what it claims when nobody waits for it any more', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      const left = hear(port.listen(request({ slots: slotsOf('w', 1) })))
+      left.stop()
+      await fill(harness, mail, 'a')
+
+      const reply$ = (await harness.another()).listen(request({ workerId: 'v', slots: slotsOf('v', 1) }))
+      const { claims } = await ask(reply$)
+
+      expect(taskIds(claims)).toEqual(['a'])
+      expect(await harness.pending(mail)).toMatchObject([{ consumer: 'v-slot-0' }])
+    })
+
+    it('passes on the bell of the schedule when nobody waits for it any more', async () => {
+      const harness = await makeHarness()
+      const { port, until, ask } = harness
+      const listening = request({ slots: slotsOf('w', 1), schedule: true })
+      const left = hear(port.listen(listening))
+      left.stop()
+      await ask(port.enqueue({ taskId: 'a', lane: mail, notBefore: (await harness.now()) + 30_000 }))
+
+      expect(await until(hear((await harness.another()).listen(listening)).ended)).toEqual(['schedule'])
+    })
+  })
+
+  describe('wake', () => {
+    it('ends the wait of that worker, which reads', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      await harness.pause(mail)
+      await fill(harness, mail, 'a')
+      const listening = request({ slots: slotsOf('w', 1) })
+      await ask(port.listen(listening))
+      const woken = ask(port.listen(listening))
+      await harness.resume(mail)
+
+      await ask((await harness.another()).wake('w'))
+
+      const { bell, claims } = await woken
+      expect([bell, taskIds(claims)]).toEqual([undefined, ['a']])
+    })
+
+    it('ends no other wait', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      const other = ask(port.listen(request({ workerId: 'v', blockMs: 150 })))
+      const from = await harness.now()
+
+      await ask((await harness.another()).wake('w'))
+      await other
+
+      expect((await harness.now()) - from).toBeGreaterThanOrEqual(100)
+    })
+
+    it('ends the next wait if there is none, once, however often it was woken', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      await ask(port.wake('w'))
+      await ask(port.wake('w'))
+      const from = await harness.now()
+      await ask(port.listen(request()))
+      expect((await harness.now()) - from).toBeLessThan(1_000)
+
+      await ask(port.listen(request({ blockMs: 150 })))
+      expect((await harness.now()) - from).toBeGreaterThanOrEqual(145)
+    })
+
+    it('is forgotten with the worker', async () => {
+      const harness = await makeHarness()
+      const { port, ask } = harness
+      await ask(port.wake('w'))
+      await ask(port.retire({ workerId: 'w', slots: [], lanes: [], goneMs: 0 }))
+      const from = await harness.now()
+
+      await ask(port.listen(request({ blockMs: 150 })))
+
+      expect((await harness.now()) - from).toBeGreaterThanOrEqual(145)
     })
   })
 }

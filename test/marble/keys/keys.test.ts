@@ -30,6 +30,7 @@ describe('keys', () => {
       of.queue(lane('mail', 1)),
       of.bell(lane('mail', 1)),
       of.capBell('mail'),
+      of.workerBell('w'),
       of.row('a'),
       of.idempotency('mail', 'k'),
     ]

@@ -1,7 +1,7 @@
-import { EMPTY, takeUntil, timer } from 'rxjs'
+import { concatMap, EMPTY, NEVER, type Observable, takeUntil, throwError, timer } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
-import { lane } from '../../../src/index.js'
+import { lane, type ListenRequest, OutcomeUnknownError } from '../../../src/index.js'
 import { virtualLanePort } from '../../../src/testing/index.js'
 import { marbles } from '../../support/marbles.js'
 import { at, fill, numbered, runFor, taskIdsOf, workerOn } from './workers.js'
@@ -34,12 +34,70 @@ describe('workLanes, told to stop', () => {
     })
   })
 
-  it('asks nothing more of the lanes once it was told', () => {
+  it('works on what its wait claims in the very moment', () => {
+    marbles(({ flush, expectObservable }) => {
+      const port = virtualLanePort({ latencyMs: 3 })
+      const { task$, log } = workerOn(port, { stop$: timer(1_050) })
+      at(1_049, () => port.enqueue({ taskId: 'a', lane: mail }))
+
+      // The bell and the claim are answered after 1,052, the work ends after 1,062, its settlement after 1,065.
+      expectObservable(task$).toBe('1065ms (x|)', { x: 'a' })
+      flush()
+
+      expect(log.events).toEqual([])
+      expect([port.length(mail), port.pending()]).toEqual([0, []])
+    })
+  })
+
+  it.each([1_048, 1_049, 1_050, 1_051, 1_052, 1_053])(
+    'strands nothing that comes while it stops, after %d ms',
+    (comesAtMs) => {
+      marbles(({ flush }) => {
+        const port = virtualLanePort({ latencyMs: 2 })
+        const { task$ } = workerOn(port, { stop$: timer(1_050) })
+        at(comesAtMs, () => port.enqueue({ taskId: 'a', lane: mail }))
+
+        const done = taskIdsOf(runFor(3_000, flush, task$))
+
+        expect(port.pending()).toEqual([])
+        expect(port.length(mail) + done.length).toBe(1)
+      })
+    },
+  )
+
+  it('ends within half a second when its wait is not answered', () => {
+    marbles(({ flush, expectObservable }) => {
+      const port = virtualLanePort()
+      port.override({ listen: () => NEVER })
+      const { task$ } = workerOn(port, { stop$: timer(1_050) })
+
+      expectObservable(task$).toBe('1550ms |')
+      flush()
+    })
+  })
+
+  it('ends at once when it cannot be woken', () => {
+    marbles(({ flush, expectObservable }) => {
+      const port = virtualLanePort()
+      port.failNext('wake', new Error('away'))
+      const { task$, log } = workerOn(port, { stop$: timer(1_050) })
+
+      expectObservable(task$).toBe('1050ms |')
+      flush()
+
+      expect(log.events).toMatchObject([{ kind: 'brokerError', activity: 'wake' }])
+    })
+  })
+
+  it('asks nothing more of the lanes once it was told, but to be woken', () => {
     marbles(({ flush, expectObservable }) => {
       const port = virtualLanePort()
       const { task$ } = workerOn(port, { stop$: timer(1_050) })
-      const asked = (): number[] => Object.values(port.calls).map(({ length }) => length)
-      let before: number[] = []
+      const asked = (): unknown => {
+        const { wake: _, ...others } = port.calls
+        return Object.entries(others).map(([name, { length }]) => [name, length])
+      }
+      let before: unknown
       at(1_049, () => {
         before = asked()
         return EMPTY
@@ -48,6 +106,7 @@ describe('workLanes, told to stop', () => {
       expectObservable(task$).toBe('1050ms |')
       flush()
 
+      expect(port.calls.wake).toEqual([['w']])
       expect(asked()).toEqual(before)
     })
   })
@@ -207,6 +266,31 @@ describe('workLanes, in trouble', () => {
       expect(log.events.length).toBeGreaterThan(10)
       expect(log.events.length).toBeLessThan(60)
       expect(log.started[0]?.[1]).toBeLessThanOrEqual(36_000)
+    })
+  })
+
+  it('takes at once what it has claimed without learning of it', () => {
+    marbles(({ flush }) => {
+      const port = virtualLanePort()
+      const { task$, log } = workerOn(port)
+      const listen = ({ workerId, slots, lanes }: ListenRequest): Observable<never> =>
+        timer(500).pipe(
+          concatMap(() => port.read({ workerId, slots, lanes })),
+          concatMap(() => {
+            port.override({})
+            return throwError(() => new OutcomeUnknownError('listen'))
+          }),
+        )
+      at(1_000, () => {
+        port.override({ listen })
+        return EMPTY
+      })
+      at(1_200, () => port.enqueue({ taskId: 'a', lane: mail }))
+
+      runFor(3_000, flush, task$)
+
+      // Its wait begins a second after the start; the claim is found after the rest.
+      expect(log.started).toEqual([['a', 1_500 + 75]])
     })
   })
 

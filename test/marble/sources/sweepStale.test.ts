@@ -189,4 +189,52 @@ describe('sweepStale', () => {
     claim$.subscribe()
     expect(port.demands('sweep')).toEqual([slots])
   })
+
+  it('looks back when a read was not answered, however early, after the wait that may be open still was ended', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const port = marbleLanePort({
+        sweep: () => cold('-(r|)', { r: port.calls.sweep.length === 2 ? replies.o : replies.n }),
+        wake: () => cold<undefined>('--(v|)', { v: undefined }),
+      })
+      const sweep = sweepStale(port, { workerId: 'w', lanes })
+      cold('10ms (x|)').subscribe(() => {
+        expect(sweep.dueInMs()).toBeGreaterThan(1_000)
+        sweep.lookBack()
+        expect(sweep.dueInMs()).toBe(0)
+      })
+
+      expectObservable(sweep.source(slots)).toBe('-|')
+      expectObservable(sweep.source(slots), '20ms ^').toBe('20ms ---(a|)', values)
+      expectObservable(sweep.source(slots), '200ms ^').toBe('200ms |')
+      flush()
+
+      expect(port.calls.wake).toEqual([['w']])
+      expect(port.calls.sweep.map(([{ isUnanswered }]) => isUnanswered)).toEqual([undefined, true])
+    })
+  })
+
+  it.each([
+    ['it fails', '-#'],
+    ['the worker cannot be woken', ''],
+    ['there were more than it had slots for', '-(c|)'],
+  ])('looks back again if %s', (_, marble) => {
+    marbles(({ cold, flush }) => {
+      const answers = { ...replies, c: sweepReply([a, b], { nextStaleMs: 0 }) }
+      const port = marbleLanePort({
+        sweep: () => cold(port.calls.sweep.length > 1 ? '(n|)' : marble, answers),
+        wake: () => (marble === '' && port.calls.wake.length === 1 ? cold('#') : EMPTY),
+      })
+      const sweep = sweepStale(port, { workerId: 'w', lanes })
+      sweep.lookBack()
+
+      sweep.source(slots).subscribe({ error: () => undefined })
+      flush()
+      expect(sweep.dueInMs()).toBe(0)
+      sweep.source(slots).subscribe()
+      flush()
+
+      expect(port.calls.sweep.at(-1)?.[0].isUnanswered).toBe(true)
+      if (marble !== '') expect(sweep.dueInMs()).toBeGreaterThan(0)
+    })
+  })
 })

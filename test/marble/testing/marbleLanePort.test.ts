@@ -2,7 +2,14 @@ import { type Observable, of } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
 import { lane, type LanePort } from '../../../src/index.js'
-import { claimOf, marbleLanePort, promoteReply, readReply, sweepReply } from '../../../src/testing/index.js'
+import {
+  claimOf,
+  listenReply,
+  marbleLanePort,
+  promoteReply,
+  readReply,
+  sweepReply,
+} from '../../../src/testing/index.js'
 import { marbles } from '../../support/marbles.js'
 
 const mail = lane('mail', 1)
@@ -12,7 +19,8 @@ const reading = { workerId: 'w', slots: ['w-slot-0'], lanes: [] }
 const askAll = (port: LanePort): Observable<unknown>[] => [
   port.read(reading),
   port.sweep(reading),
-  port.listen({ lanes: [], schedule: false, blockMs: 1 }),
+  port.listen({ ...reading, schedule: false, blockMs: 1 }),
+  port.wake('w'),
   port.promote({ promoterId: 'w', roleMs: 1, limit: 1 }),
   port.settle(claim, { kind: 'done' }),
   port.extend([claim]),
@@ -90,6 +98,7 @@ describe('builders', () => {
   it('make replies that say that all is well', () => {
     expect(readReply()).toEqual({ claims: [], full: [] })
     expect(sweepReply([claim])).toEqual({ claims: [claim], nextStaleMs: 60_000, positions: new Map() })
+    expect(listenReply([claim], { bell: 'lanes' })).toEqual({ claims: [claim], full: [], bell: 'lanes' })
     expect(promoteReply({ nextDueMs: 5 })).toEqual({ isPromoter: true, moved: 0, knownLanes: 1, nextDueMs: 5 })
   })
 })

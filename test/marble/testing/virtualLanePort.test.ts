@@ -1,4 +1,4 @@
-import { concatMap, map } from 'rxjs'
+import { concatMap, map, type Observable } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
 import { InvalidOptionError, lane, type LaneReading, type ReadRequest } from '../../../src/index.js'
@@ -49,27 +49,73 @@ describe('virtualLanePort', () => {
   it('rings after the latency, to the millisecond', () => {
     marbles(({ cold, expectObservable }) => {
       const port = virtualLanePort({ latencyMs: 3 })
-      const listen = (blockMs: number): ReturnType<typeof port.listen> =>
-        port.listen({ lanes: [reading], schedule: false, blockMs })
+      const listen = (blockMs: number): Observable<string | undefined> =>
+        port.listen({ ...request, slots: [], schedule: false, blockMs }).pipe(map(({ bell }) => bell))
       cold('-----(x|)')
         .pipe(concatMap(() => port.enqueue({ taskId: 'a', lane: mail })))
         .subscribe()
 
       expectObservable(listen(10)).toBe('--------(l|)', { l: 'lanes' })
-      expectObservable(listen(10)).toBe('-------------|')
+      expectObservable(listen(10)).toBe('-------------(u|)', { u: undefined })
     })
   })
 
   it('gives a ring on its way to the next when its listener leaves', () => {
     marbles(({ cold, expectObservable }) => {
       const port = virtualLanePort({ latencyMs: 3 })
-      const bell$ = port.listen({ lanes: [reading], schedule: false, blockMs: 20 })
+      const bell$ = port.listen({ ...request, slots: [], schedule: false, blockMs: 20 }).pipe(map(({ bell }) => bell))
       cold('-----(x|)')
         .pipe(concatMap(() => port.enqueue({ taskId: 'a', lane: mail })))
         .subscribe()
 
       expectObservable(bell$, '------!').toBe('-')
       expectObservable(bell$).toBe('---------(l|)', { l: 'lanes' })
+    })
+  })
+
+  it('reads when it rings, in the same latency', () => {
+    marbles(({ cold, expectObservable }) => {
+      const port = virtualLanePort({ latencyMs: 3 })
+      const taskIds$ = port
+        .listen({ ...request, schedule: false, blockMs: 20 })
+        .pipe(map(({ claims }) => claims.map(({ taskId }) => taskId)))
+      cold('-----(x|)')
+        .pipe(concatMap(() => port.enqueue({ taskId: 'a', lane: mail })))
+        .subscribe()
+
+      expectObservable(taskIds$).toBe('--------(a|)', { a: ['a'] })
+    })
+  })
+
+  it('puts claims on their way back when their listener leaves, and rings for them', () => {
+    marbles(({ cold, expectObservable, flush }) => {
+      const port = virtualLanePort({ latencyMs: 3 })
+      const listening = { ...request, schedule: false, blockMs: 20 }
+      cold('-----(x|)')
+        .pipe(concatMap(() => port.enqueue({ taskId: 'a', lane: mail })))
+        .subscribe()
+
+      expectObservable(port.listen(listening), '------!').toBe('-')
+      const other$ = port.listen({ ...listening, workerId: 'v', slots: ['v-slot-0'] })
+      expectObservable(other$.pipe(map(({ claims }) => claims[0]?.taskId)), '-------^').toBe('----------(a|)')
+      flush()
+
+      expect(port.pending()).toMatchObject([{ taskId: 'a', consumer: 'v-slot-0', deliveryCount: 1 }])
+    })
+  })
+
+  it('forgets after a minute to wake a worker', () => {
+    marbles(({ expectObservable }) => {
+      const port = virtualLanePort()
+      const heard$ = port.listen({ ...request, slots: [], schedule: false, blockMs: 5 }).pipe(map(() => 'x'))
+      port.wake('w').subscribe()
+      port.wake('v').subscribe()
+
+      expectObservable(heard$, '59999ms ^').toBe('59999ms (x|)')
+      expectObservable(
+        port.listen({ ...request, workerId: 'v', slots: [], schedule: false, blockMs: 5 }).pipe(map(() => 'x')),
+        '60s ^',
+      ).toBe('60s -----(x|)')
     })
   })
 
