@@ -7,6 +7,7 @@ import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { encodeWorkerId } from '../rows/attemptText.js'
+import { textFields } from '../rows/textFields.js'
 import {
   claimArguments,
   type ClaimRequest,
@@ -199,10 +200,20 @@ const pushBatch = (
 
 const pushAttempt = (args: string[], { claim, input }: FinishedClaim): void => {
   const { taskId, attempt, startedAt, outcome } = input
-  const { kind, result, text, error, delayMs } = outcomeFields(outcome)
-  args.push(taskId, String(attempt), claim.entryId, String(startedAt), kind)
-  if (kind === 'succeeded') args.push(String(result.length), ...result)
-  else args.push('4', text, error, delayMs, parkedMember(taskId, claim.lane))
+  args.push(taskId, String(attempt), claim.entryId, String(startedAt))
+  if (outcome.kind === 'succeeded') return pushResult(args, outcome.resultJson)
+  const { kind, text, error, delayMs } = outcomeFields(outcome)
+  args.push(kind, '4', text, error, delayMs, parkedMember(taskId, claim.lane))
+}
+
+const pushResult = (args: string[], resultJson: string | undefined): void => {
+  if (resultJson === undefined) {
+    args.push('succeeded', '0')
+    return
+  }
+  const fields = textFields('r', resultJson)
+  args.push('succeeded', String(fields.length))
+  for (const field of fields) args.push(field)
 }
 
 /** Where claims of one lane stand in the list given. */

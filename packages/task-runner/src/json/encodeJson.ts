@@ -78,7 +78,7 @@ const findInArray = (list: readonly unknown[], depth: number, seen: Seen): Fault
 const findInObject = (value: object, depth: number, seen: Seen): Fault | undefined => {
   if (!isPlain(value)) return fault(`is ${classOf(value)}`)
   const symbols = Object.getOwnPropertySymbols(value)
-  if (symbols.some((symbol) => Object.prototype.propertyIsEnumerable.call(value, symbol))) {
+  if (symbols.length > 0 && symbols.some((symbol) => Object.prototype.propertyIsEnumerable.call(value, symbol))) {
     return fault('has a member under a symbol')
   }
   for (const key of Object.keys(value)) {

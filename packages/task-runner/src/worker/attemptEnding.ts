@@ -7,6 +7,7 @@ import { isTerminalStatus } from '../task/taskStatus.js'
 import type { RemovedTask } from '../task/taskUpdate.js'
 import { AttemptFinisher } from './attemptFinisher.js'
 import type { Run } from './run.js'
+import { RunEnding } from './runEnding.js'
 
 const SUCCESS: ClaimOutcome = { kind: 'success' }
 const FAILED: ClaimOutcome = { kind: 'failed' }
@@ -28,7 +29,14 @@ export class AttemptEnding {
   }
 
   async end(run: Run, task: RunnableTask, outcome: AttemptOutcome): Promise<ClaimOutcome> {
-    const result = await this.#finisher.finish(run, outcome)
+    const input = new RunEnding(run, outcome)
+    let result: FinishResult | undefined
+    // Not within the finisher: one function that waits costs each task as much as three calls that do not.
+    try {
+      result = await this.#finisher.finish(run, input)
+    } catch (error) {
+      result = await this.#finisher.finishAfter(error, run, input)
+    }
     if (result === undefined) return REQUEUE
     if (result.kind === 'lost') return this.lost(run)
     const removed = result.removed === true ? removedTaskOf(outcome, result) : undefined

@@ -1,7 +1,5 @@
 import type { RunnerParts } from '../runner/runnerParts.js'
 import type { AttemptOutcome, FinishAttempt, FinishResult } from '../store/finishAttempt.js'
-import { isDefaultPolicy } from '../task/isDefaultPolicy.js'
-import type { TaskRetentionPolicy } from '../task/taskRetentionPolicy.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import { pause } from '../time/pause.js'
 import type { Run } from './run.js'
@@ -21,18 +19,14 @@ export class AttemptFinisher {
     private readonly isClosing: () => boolean,
   ) {}
 
-  /** Answers `undefined` if it could not be written. Reports trouble, never rejects. */
-  async finish(run: Run, outcome: AttemptOutcome): Promise<FinishResult | undefined> {
-    const input = new RunEnding(run, outcome)
-    try {
-      return await this.#write(run, input)
-    } catch (error) {
-      return this.#finishAfter(error, run, input)
-    }
+  /** The first try. Rejects, or throws, for trouble; then {@link finishAfter} is to be asked. */
+  finish({ claim }: Run, input: FinishAttempt): Promise<FinishResult> {
+    const { joint, store } = this.parts
+    return joint === undefined ? store.finishAttempt(input) : joint.finish(claim, input)
   }
 
-  /** The first try has failed. */
-  async #finishAfter(cause: unknown, run: Run, input: FinishAttempt): Promise<FinishResult | undefined> {
+  /** The first try has failed. Answers `undefined` if it could not be written. Reports trouble, never rejects. */
+  async finishAfter(cause: unknown, run: Run, input: FinishAttempt): Promise<FinishResult | undefined> {
     const { clock } = this.parts
     const began = clock.elapsed()
     this.parts.report('finish', cause)
@@ -41,17 +35,12 @@ export class AttemptFinisher {
       if (clock.elapsed() + pauseMs >= limit) return undefined
       await pause(clock, pauseMs)
       try {
-        const result = await this.#write(run, input)
+        const result = await this.finish(run, input)
         return result.kind === 'lost' ? await this.#unlessDoneBefore(run, input, result) : result
       } catch (error) {
         this.parts.report('finish', error)
       }
     }
-  }
-
-  #write({ claim }: Run, input: FinishAttempt): Promise<FinishResult> {
-    const { joint, store } = this.parts
-    return joint === undefined ? store.finishAttempt(input) : joint.finish(claim, input)
   }
 
   /** A write whose answer got lost may have been made; the row tells. */
@@ -80,25 +69,5 @@ export class AttemptFinisher {
     if (kind === 'failed' && outcome.retryDelayMs !== undefined) return undefined
     const at = run.startedAt + Math.round(this.parts.clock.elapsed() - run.beganAt)
     return { kind: 'finished', status: kind, at, removed: true }
-  }
-}
-
-/** A class, because there is one for each task in work: V8 may keep what a literal makes, see docs/performance.md. */
-class RunEnding implements FinishAttempt {
-  readonly taskId: string
-  readonly attempt: number
-  readonly workerId: string
-  readonly startedAt: number
-  declare readonly retentionPolicy?: Readonly<TaskRetentionPolicy>
-
-  constructor(
-    { taskId, attempt, workerId, startedAt, handler: { retentionPolicy } }: Run,
-    readonly outcome: AttemptOutcome,
-  ) {
-    this.taskId = taskId
-    this.attempt = attempt
-    this.workerId = workerId
-    this.startedAt = startedAt
-    if (!isDefaultPolicy(retentionPolicy)) this.retentionPolicy = retentionPolicy
   }
 }

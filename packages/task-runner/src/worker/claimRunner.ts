@@ -1,5 +1,6 @@
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
 import { defineTaskHandler } from '../handler/defineTaskHandler.js'
+import type { TaskContext } from '../handler/taskContext.js'
 import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
@@ -11,7 +12,7 @@ import { dueSince } from './dueSince.js'
 import { HeartbeatTimer } from './heartbeatTimer.js'
 import { OpenRuns } from './openRuns.js'
 import { progressOfValue } from './progressOfValue.js'
-import { Run } from './run.js'
+import { Run, type RunObserver } from './run.js'
 import { RunContext } from './runContext.js'
 import { loadSteps } from './steps/openSteps.js'
 
@@ -59,13 +60,7 @@ export class ClaimRunner implements Disposable {
       return this.#ending.end(run, task, { kind: 'released', delayMs: TROUBLE_PAUSE_MS })
     }
     const context = new RunContext(this.parts, this.#heartbeats, run, task.payload)
-    let end = await run.runHandler(
-      () => handler.handler(context, task.payload) as unknown,
-      () => ({
-        onValue: (value) => this.#reportValue(run, context, value),
-        onTeardownError: (error) => this.parts.report('handler', error),
-      }),
-    )
+    let end = await run.runHandler(context, this.#observe)
     this.#closeRun(run)
     if (run.blobs !== undefined) end = await run.blobs.close(end)
     if (run.steps !== undefined) end = await run.steps.close(end)
@@ -85,8 +80,13 @@ export class ClaimRunner implements Disposable {
     this.#heartbeats[Symbol.dispose]()
   }
 
+  readonly #observe = (run: Run, context: TaskContext<unknown>): RunObserver => ({
+    onValue: (value) => this.#reportValue(run, context, value),
+    onTeardownError: (error) => this.parts.report('handler', error),
+  })
+
   /** A value may throw when it is looked at; its run goes on. */
-  #reportValue(run: Run, context: Pick<RunContext<unknown>, 'reportProgress'>, value: unknown): void {
+  #reportValue(run: Run, context: TaskContext<unknown>, value: unknown): void {
     try {
       context.reportProgress(progressOfValue(value, run.progress?.percent ?? 0))
     } catch (error) {

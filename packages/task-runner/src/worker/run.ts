@@ -1,6 +1,7 @@
 import { isObservable, type Observable } from 'rxjs'
 
 import type { AnyTaskHandlerDescriptor } from '../handler/anyTaskHandlerDescriptor.js'
+import type { TaskContext } from '../handler/taskContext.js'
 import type { BegunTask } from '../store/begunTask.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import { AttemptTimeoutError } from '../errors/attemptTimeoutError.js'
@@ -96,21 +97,24 @@ export class Run {
   }
 
   /** Calls the handler, whose end is answered; it never rejects. `observe` is called if the handler gives an Observable. */
-  runHandler(call: () => unknown, observe: () => RunObserver): Promise<RunEnd> {
+  runHandler(
+    context: TaskContext<unknown>,
+    observe: (run: Run, context: TaskContext<unknown>) => RunObserver,
+  ): Promise<RunEnd> {
     return new Promise((resolve) => {
       this.#end = resolve
       const onThrow = (error: unknown): void => resolve({ kind: 'threw', error })
       const onValue = (value: unknown): void => {
         // What a result does when it is looked at is the handler's doing too.
         try {
-          if (isObservable(value)) this.#observe(value, observe())
+          if (isObservable(value)) this.#observe(value, observe(this, context))
           else resolve({ kind: 'returned', value })
         } catch (error) {
           onThrow(error)
         }
       }
       try {
-        const result = call()
+        const result: unknown = this.handler.handler(context, context.payload)
         if (!isPromiseLike(result)) onValue(result)
         // Another kind of promise may do anything in its own `then`.
         else (result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)).then(onValue, onThrow)
