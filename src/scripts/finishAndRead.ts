@@ -123,10 +123,10 @@ export const finishAndRead = async (
   }
   const finished = new Array<FinishResult | RedisRefusedError>(finishing.length)
   let next = 0
-  for (const at of batches.flat()) finished[at] = resultOf(now, answers?.[next++] as Answer)
+  for (const batch of batches) for (const at of batch) finished[at] = resultOf(now, answers?.[next++] as Answer)
   const settled = new Array<boolean>(settling.length)
   next = 0
-  for (const at of groups.flat()) settled[at] = owned?.[next++] === 1
+  for (const group of groups) for (const at of group) settled[at] = owned?.[next++] === 1
   return {
     finished,
     read:

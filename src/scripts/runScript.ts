@@ -44,13 +44,18 @@ export const runScript = async (
 ): Promise<unknown> => {
   // `concat` copies a list of hundreds in one go, where spreading it takes it piece by piece.
   const command = ['EVALSHA', script.sha, String(keys.length)].concat(keys, args)
-  const byDigest = (): Promise<unknown> => connection.send(script.name, command)
-  const byText = (): Promise<unknown> => connection.send(script.name, ['EVAL', script.source].concat(command.slice(2)))
   try {
-    return await byDigest()
+    return await connection.send(script.name, command)
   } catch (error) {
     if (!isMissing(error)) throw error
   }
+  return runMissing(connection, script, command)
+}
+
+/** The server did not know the digest. */
+const runMissing = async (connection: Connection, script: Script, command: readonly string[]): Promise<unknown> => {
+  const byDigest = (): Promise<unknown> => connection.send(script.name, command)
+  const byText = (): Promise<unknown> => connection.send(script.name, ['EVAL', script.source].concat(command.slice(2)))
   const texts = underWay.get(connection) ?? new Set()
   underWay.set(connection, texts)
   if (texts.has(script)) {

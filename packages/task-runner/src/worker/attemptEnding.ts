@@ -5,7 +5,7 @@ import type { AttemptOutcome, FinishResult } from '../store/finishAttempt.js'
 import { tellParent } from '../runner/tellParent.js'
 import { isTerminalStatus } from '../task/taskStatus.js'
 import type { RemovedTask } from '../task/taskUpdate.js'
-import { AttemptFinisher } from './attemptFinisher.js'
+import type { AttemptFinisher } from './attemptFinisher.js'
 import type { Run } from './run.js'
 import { RunEnding } from './runEnding.js'
 
@@ -19,30 +19,45 @@ type Finished = FinishResult & { kind: 'finished' }
 
 /** Ends attempts: row first, then subscribers and telemetry, then the entry of a retry, then the answer to the queue. */
 export class AttemptEnding {
-  readonly #finisher: AttemptFinisher
-
   constructor(
     private readonly parts: RunnerParts,
-    isClosing: () => boolean,
-  ) {
-    this.#finisher = new AttemptFinisher(parts, isClosing)
-  }
+    private readonly finisher: AttemptFinisher,
+  ) {}
 
   async end(run: Run, task: RunnableTask, outcome: AttemptOutcome): Promise<ClaimOutcome> {
-    const input = new RunEnding(run, outcome)
+    const ending = new RunEnding(run, outcome)
     let result: FinishResult | undefined
-    // Not within the finisher: one function that waits costs each task as much as three calls that do not.
     try {
-      result = await this.#finisher.finish(run, input)
+      result = await this.finisher.finish(run, ending)
     } catch (error) {
-      result = await this.#finisher.finishAfter(error, run, input)
+      result = await this.finisher.finishAfter(error, run, ending)
     }
+    return this.ended(run, task, outcome, result)
+  }
+
+  /** The rest, after how the run ended has been written; `result` is what the finisher answered. */
+  ended(
+    run: Run,
+    task: RunnableTask,
+    outcome: AttemptOutcome,
+    result: FinishResult | undefined,
+  ): ClaimOutcome | Promise<ClaimOutcome> {
     if (result === undefined) return REQUEUE
     if (result.kind === 'lost') return this.lost(run)
     const removed = result.removed === true ? removedTaskOf(outcome, result) : undefined
     this.parts.updates.status(run.type, run.taskId, result.status, result.at, result.cancelReason, removed)
     this.#tell(run, outcome, result)
-    if (result.openChildren !== undefined || result.parent !== undefined) await this.#tellFamily(run, result)
+    if (result.openChildren === undefined && result.parent === undefined)
+      return this.#answer(run, task, outcome, result)
+    return this.#tellFamily(run, result).then(() => this.#answer(run, task, outcome, result))
+  }
+
+  #answer(
+    run: Run,
+    task: RunnableTask,
+    outcome: AttemptOutcome,
+    result: Finished,
+  ): ClaimOutcome | Promise<ClaimOutcome> {
     switch (result.status) {
       case 'succeeded':
         return SUCCESS

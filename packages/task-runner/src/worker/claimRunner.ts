@@ -5,8 +5,9 @@ import type { ClaimOutcome } from '../queue/claimOutcome.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import type { RunnerParts } from '../runner/runnerParts.js'
 import type { BegunTask, RunnableTask } from '../store/begunTask.js'
-import type { AttemptOutcome } from '../store/finishAttempt.js'
+import type { AttemptOutcome, FinishResult } from '../store/finishAttempt.js'
 import { AttemptEnding } from './attemptEnding.js'
+import { AttemptFinisher } from './attemptFinisher.js'
 import { attemptOutcomeOf } from './attemptOutcomeOf.js'
 import { dueSince } from './dueSince.js'
 import { HeartbeatTimer } from './heartbeatTimer.js'
@@ -14,6 +15,7 @@ import { OpenRuns } from './openRuns.js'
 import { progressOfValue } from './progressOfValue.js'
 import { Run, type RunObserver } from './run.js'
 import { RunContext } from './runContext.js'
+import { RunEnding } from './runEnding.js'
 import { loadSteps } from './steps/openSteps.js'
 
 /** Stands for the handler of an attempt that is only ended. */
@@ -34,6 +36,7 @@ export class ClaimRunner implements Disposable {
   /** The runs whose handlers are running. */
   readonly #open = new OpenRuns()
   readonly #heartbeats: HeartbeatTimer
+  readonly #finisher: AttemptFinisher
   readonly #ending: AttemptEnding
 
   constructor(
@@ -42,7 +45,8 @@ export class ClaimRunner implements Disposable {
     private readonly worker: ClaimRunnerWorker,
   ) {
     this.#heartbeats = new HeartbeatTimer(parts, this.#open)
-    this.#ending = new AttemptEnding(parts, () => worker.isClosing())
+    this.#finisher = new AttemptFinisher(parts, () => worker.isClosing())
+    this.#ending = new AttemptEnding(parts, this.#finisher)
   }
 
   get runs(): readonly Run[] {
@@ -66,7 +70,16 @@ export class ClaimRunner implements Disposable {
     if (run.steps !== undefined) end = await run.steps.close(end)
     if (run.progress !== undefined) await run.progress.close()
     if (run.stop?.kind === 'lost') return this.#ending.lost(run)
-    return await this.#ending.end(run, task, attemptOutcomeOf(run, end, this.parts))
+    const outcome = attemptOutcomeOf(run, end, this.parts)
+    const ending = new RunEnding(run, outcome)
+    let result: FinishResult | undefined
+    // In here: a function of its own that waits would cost each task as much as three calls that do not.
+    try {
+      result = await this.#finisher.finish(run, ending)
+    } catch (error) {
+      result = await this.#finisher.finishAfter(error, run, ending)
+    }
+    return this.#ending.ended(run, task, outcome, result)
   }
 
   /** Hands an attempt back that has begun, but is not to be run here. */
