@@ -10,6 +10,8 @@ import { pagesOf } from '../scripts/pagesOf.js'
 
 /** What one call of the script may keep the server busy with: about a millisecond, or a single attempt. */
 const MAX_SETTLED = 100
+/** How many settled entries may wait to be taken off their streams together. */
+const MAX_LEFT = 64
 const PAGE = {
   items: 100,
   bytes: 1_048_576,
@@ -47,6 +49,8 @@ export class Turns {
   private readsOnTheirWay = 0
   /** Whether the last read gave all that it asked for. */
   private isFlowing = false
+  /** Claims that were settled, and whose entries were left in their streams. */
+  private left: Claim[] = []
 
   constructor(
     private readonly connection: Connection,
@@ -104,6 +108,10 @@ export class Turns {
     for (const read of reading) setImmediate(() => this.call([], read))
   }
 
+  private readonly sendLeft = (): void => {
+    if (this.left.length > 0) this.call([])
+  }
+
   /**
    * For one attempt a second call costs more than it wins. Another read on its way keeps Redis busy already. Places below a cap
    * have to be free before anybody looks for them.
@@ -126,13 +134,18 @@ export class Turns {
     const { connection, keys, setting } = this
     const steps = stepsOf(finishing)
     const claims = stepsOf(settling)
+    const isLoaded = this.isFlowing && reading !== undefined && this.left.length < MAX_LEFT
+    const left = isLoaded ? NONE_LEFT : this.left
+    if (!isLoaded) this.left = []
     if (reading) this.readsOnTheirWay++
-    finishAndRead(connection, keys, setting, steps, reading?.step, claims).then(
+    finishAndRead(connection, keys, setting, steps, reading?.step, claims, isLoaded, left).then(
       ({ finished, read, settled }) => {
+        const isFull = reading !== undefined && 'claims' in read && read.claims.length === reading.step.slots.length
+        if (isLoaded && isFull) this.leave(finishing, finished)
         for (const [index, asked] of finishing.entries()) answer(asked, finished[index] as FinishResult | Error)
         for (const [index, asked] of settling.entries()) answer(asked, settled[index] === true ? 'settled' : 'lost')
         if (!reading) return
-        this.noteRead('claims' in read && read.claims.length === reading.step.slots.length)
+        this.noteRead(isFull)
         answer(reading, read)
       },
       (error: unknown) => {
@@ -144,11 +157,25 @@ export class Turns {
     )
   }
 
+  /**
+   * To take entries off a busy lane costs each call a tenth at one slot, so it is done for many together. Only what this
+   * worker has settled itself; none whose attempt was lost.
+   */
+  private leave(finishing: ReadonlyArray<Asked<FinishedClaim>>, results: ReadonlyArray<FinishResult | Error>): void {
+    for (const [index, { step }] of finishing.entries()) {
+      const result = results[index]
+      if (result && 'kind' in result && result.kind === 'finished') this.left.push(step.claim)
+    }
+  }
+
   private noteRead(wasFull: boolean): void {
     this.readsOnTheirWay--
     this.isFlowing = wasFull
+    if (!wasFull && this.left.length > 0) setImmediate(this.sendLeft)
   }
 }
+
+const NONE_LEFT: Claim[] = []
 
 /** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
 class Asked<Step, Reply = never> {

@@ -2,13 +2,15 @@ import { type AttemptRecord, type AttemptStatus, isoTime } from '@furystack/task
 
 /**
  * Attempt `n` of a row is its field `a<n>`: `started|duration|status letter|worker|error`. Started is in epoch
- * milliseconds, the duration in milliseconds, the error JSON; what is not known yet is empty. An attempt without an error
- * is short enough to keep the row compact.
+ * milliseconds, the duration in milliseconds, the error JSON; what is not known yet is empty, and so is how long an attempt
+ * took that succeeded, because it ended with its task. An attempt without an error is short enough to keep the row compact.
+ *
+ * @param terminalMs when the task ended, if it has
  *
  * @example
- * decodeAttempt(1, '0|5|s|w|')?.finishedAt // '1970-01-01T00:00:00.005Z'
+ * decodeAttempt(1, '0|5|f|w|')?.finishedAt // '1970-01-01T00:00:00.005Z'
  */
-export const decodeAttempt = (attempt: number, text: string): AttemptRecord | undefined => {
+export const decodeAttempt = (attempt: number, text: string, terminalMs?: number): AttemptRecord | undefined => {
   const match = /^(\d+)\|(\d*)\|(\w)\|([^|]*)\|([^]*)$/.exec(text)
   if (!match) return undefined
   const [, started = '', duration = '', letter = '', worker = '', error = ''] = match
@@ -20,6 +22,7 @@ export const decodeAttempt = (attempt: number, text: string): AttemptRecord | un
     status: ATTEMPT_STATUS[letter] ?? 'in-progress',
   }
   if (duration !== '') record.finishedAt = isoTime(startedAt + Number(duration))
+  else if (letter === 's' && terminalMs !== undefined) record.finishedAt = isoTime(terminalMs)
   if (error !== '') record.error = JSON.parse(error) as NonNullable<AttemptRecord['error']>
   return record
 }

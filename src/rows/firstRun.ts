@@ -18,6 +18,7 @@ export class FirstRun implements RunnableTask {
   private readonly notBeforeMs: number | undefined
 
   /**
+   * @param isUsual whether the row holds nothing but this and what every row does
    * @param payload JSON; '' for none
    * @param submitted epoch milliseconds; so is `notBefore`, or '' for none
    * @throws {SyntaxError} for a payload that is not JSON
@@ -28,6 +29,7 @@ export class FirstRun implements RunnableTask {
     payload: string,
     submitted: string,
     notBefore: string,
+    readonly isUsual = false,
   ) {
     this.type = lane.type
     this.handlerVersion = lane.handlerVersion

@@ -24,7 +24,7 @@ import { textFields, textOf } from './textFields.js'
  * | `t` | type | | `s` | status |
  * | `v` | handler version | | `run` | number of the present or last attempt |
  * | `c` | submitted at | | `a<n>` | attempt n, see {@link decodeAttempt} |
- * | `p`, `p<n>` | payload, JSON, see {@link textFields} | | `d` | end of the lease |
+ * | `p`, `p<n>` | payload, JSON, see {@link textFields} | | `d` | end of the lease; with `+`: after the present attempt began |
  * | `r`, `r<n>` | result, likewise | | `f`, `l` | failures, losses |
  * | `e` | final error, JSON | | `x` | terminal at |
  * | `n` | not before | | `m` | member of the schedule, of a draft or while parked |
@@ -116,7 +116,7 @@ export const decodeRow = (
   if (submitter !== undefined) task.submittedBy = submitter
   const last = attempts.at(-1)
   if (last && status !== 'pending') task.workerId = last.workerId
-  if (status === 'running' || status === 'cancelling') task.visibilityDeadline = iso(row.get('d'))
+  if (status === 'running' || status === 'cancelling') task.visibilityDeadline = isoTime(leaseEnd(row))
   const isOver = status === 'failed' && !row.has('dr')
   task.events = eventsOf(task, events, isOver ? attempts.length : undefined)
 
@@ -133,10 +133,18 @@ export const decodeRow = (
   }
 }
 
+const leaseEnd = (row: ReadonlyMap<string, string>): number => {
+  const told = row.get('d') ?? '0'
+  if (!told.startsWith('+')) return Number(told)
+  return Number(told) + parseInt(row.get(`a${row.get('run') ?? ''}`) ?? '0', 10)
+}
+
 const attemptsOf = (row: ReadonlyMap<string, string>): AttemptRecord[] => {
   const attempts: AttemptRecord[] = []
+  const terminal = row.get('x')
+  const terminalMs = terminal === undefined ? undefined : Number(terminal)
   for (let attempt = 1, text; (text = row.get(`a${String(attempt)}`)) !== undefined; attempt++) {
-    const record = decodeAttempt(attempt, text)
+    const record = decodeAttempt(attempt, text, terminalMs)
     if (record) attempts.push(record)
   }
   return attempts

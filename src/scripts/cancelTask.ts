@@ -25,7 +25,7 @@ local function cancel(row, reason, event)
   redis.call('LTRIM', row .. ':events', -1000, -1)
   if reason ~= '' then redis.call('HSET', row, 'cr', reason) end
   if status == 'running' then
-    if (tonumber(deadline) or 0) > now then
+    if leaseEnd(deadline, redis.call('HGET', row, 'a' .. run)) > now then
       redis.call('HSET', row, 's', 'cancelling')
       return 'cancelling'
     end

@@ -9,6 +9,7 @@ import { encodeWorkerId } from '../rows/attemptText.js'
 import { FirstAttempt } from '../rows/firstAttempt.js'
 import { FirstRun } from '../rows/firstRun.js'
 import { decodeRow } from '../rows/rowCodec.js'
+import { ClaimedEntry } from './claimedEntry.js'
 import { limitText } from './limitText.js'
 import { parentOf } from './parentOf.js'
 
@@ -25,19 +26,26 @@ export interface ClaimRequest extends ReadRequest {
   readonly heardBell?: boolean
 }
 
-/** KEYS and ARGV of the scripts that claim, see takeEntry. */
+/**
+ * KEYS and ARGV of the scripts that claim, see takeEntry.
+ *
+ * @param isLoaded whether what is settled in the same call may stay in its lane for now, if the read finds all it asks for
+ */
 export const claimArguments = (
   keys: Keys,
   { group, isJoint }: ClaimSetting,
+  workerId: string,
   request: ClaimRequest,
+  isLoaded = false,
 ): [keys: string[], args: string[]] => {
   const scriptKeys = [keys.root]
   const args = [
     group,
-    encodeWorkerId(request.workerId),
+    encodeWorkerId(workerId),
     (isJoint ? 'j' : '') +
       (request.heardBell === true ? 'b' : '') +
       (request.isFlowing === true ? 'f' : '') +
+      (isLoaded ? 'l' : '') +
       (request.lanes.some(({ cap }) => cap !== undefined) ? 'c' : ''),
     String(request.slots.length),
     ...request.slots,
@@ -63,7 +71,8 @@ const laneText = (reading: LaneReading): string => {
   return text
 }
 
-type WireClaim = [
+/** A claim as takeEntry makes it. */
+export type WireClaim = [
   lane: number,
   slot: number,
   consumer: number,
@@ -93,51 +102,48 @@ export const setAsideOf = (
         })),
       }
 
-/** Turns the reply of a claiming script into claims, and leaves what follows them to the caller. */
-export const decodeClaims = (
+/**
+ * Turns what takeEntry answers into a claim.
+ *
+ * @throws {ScriptReplyError} for a lane or slot that was not asked for
+ */
+export const claimOf = (
   script: string,
-  reply: unknown,
-  request: ReadRequest,
-): { claims: Claim[]; rest: unknown[]; now: number } => {
-  if (!Array.isArray(reply) || !(Array.isArray(reply[1]) || reply[1] === null))
-    throw new ScriptReplyError(script, reply)
-  const [now, wireClaims, ...rest] = reply as [number, WireClaim[] | null, ...unknown[]]
-  const claims: Claim[] = []
-  for (const wire of wireClaims ?? []) {
-    const reading = request.lanes[wire[0] - 1]
-    const slot = request.slots[wire[1] - 1]
-    const consumer = request.slots[wire[2] - 1]
-    if (!reading || slot === undefined || consumer === undefined) throw new ScriptReplyError(script, wire)
-    claims.push(new WireClaimed(wire, reading, slot, consumer, request.workerId, now))
-  }
-  return { claims, rest, now }
+  wire: WireClaim,
+  { lanes, slots, workerId }: ReadRequest,
+  now: number,
+): Claim => {
+  const reading = lanes[wire[0] - 1]
+  const slot = slots[wire[1] - 1]
+  const consumer = slots[wire[2] - 1]
+  if (!reading || slot === undefined || consumer === undefined) throw new ScriptReplyError(script, wire)
+  const begun = wire[6] === '' ? undefined : begunOf(wire, reading.lane, now)
+  return new ClaimedEntry(reading, slot, consumer, workerId, wire[3], wire[4], wire[5], begun)
 }
 
-/** A class, because there is one for each task in work: see "Classes for what is in work" in docs/performance.md. */
-class WireClaimed implements Claim {
-  readonly taskId: string
-  readonly lane: Lane
-  readonly entryId: string
-  readonly deliveryCount: number
-  readonly visibilityTimeoutMs: number
-  readonly isCapped: boolean
-  declare readonly begun?: ClaimBegun
+/**
+ * A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it. The core tells of a
+ * row that stays missing.
+ */
+const UNREADABLE: ClaimBegun = { kind: 'refused', reason: 'missing' }
 
-  constructor(
-    wire: WireClaim,
-    { lane, visibilityTimeoutMs, cap }: LaneReading,
-    readonly slot: string,
-    readonly consumer: string,
-    readonly workerId: string,
-    now: number,
-  ) {
-    this.taskId = wire[5]
-    this.lane = lane
-    this.entryId = wire[3]
-    this.deliveryCount = wire[4]
-    this.visibilityTimeoutMs = visibilityTimeoutMs
-    this.isCapped = cap !== undefined
-    if (wire[6] !== '') this.begun = begunOf(wire, lane, now)
+/**
+ * The first attempt of a task whose row holds nothing but its payload.
+ *
+ * @param submitted epoch milliseconds; so is `now`
+ * @param payload JSON; '' for none
+ */
+export const usualAttempt = (
+  lane: Lane,
+  taskId: string,
+  submitted: string,
+  payload: string,
+  now: number,
+): ClaimBegun => {
+  try {
+    return new FirstAttempt(new FirstRun(taskId, lane, payload, submitted, '', true), 0, false, now)
+  } catch {
+    return UNREADABLE
   }
 }
 
@@ -154,9 +160,7 @@ const begunOf = (wire: WireClaim, lane: Lane, now: number): ClaimBegun => {
       ? { kind: word, stored, at: now, ...parentOf(detail) }
       : { kind: 'begun', stored, attempt: Number(detail), at: now }
   } catch {
-    // A row that cannot be read is as good as missing, and must not take its neighbours in the reply with it. The core
-    // tells of a row that stays missing.
-    return { kind: 'refused', reason: 'missing' }
+    return UNREADABLE
   }
 }
 

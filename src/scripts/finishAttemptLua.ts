@@ -38,7 +38,7 @@ local function finishAttempt(root, group, taskId, run, worker, started, kind, te
   end
   if kind == 'succeeded' then
     local parent, isGone = endTask(root, group, taskId, 'succeeded', true, policy, head,
-      'a' .. run, attemptText(started, nowText, 's', worker, ''), unpack(ARGV, text, err))
+      'a' .. run, attemptText(started, '', 's', worker, ''), unpack(ARGV, text, err))
     return 'succeeded', '', parent, open, isGone
   end
   if kind == 'failed' then

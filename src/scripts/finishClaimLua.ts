@@ -2,9 +2,8 @@
  * Needs the claims, the entries, and the end of attempts. Ends the attempt of a claim, which is fenced and answered by itself:
  * what makes Redis refuse one does not concern the others. Its entry is left to be settled with the others of the batch.
  *
- * Reads from ARGV[first] on: task id, number, entry id, started, kind, number of arguments that follow. These are, for
- * `succeeded`, the fields and values of the result; for the others text and error as finishAttempt takes them, delay in ms,
- * member of the schedule.
+ * ARGV from `first` to `last` are, for `succeeded`, the fields and values of the result; for the others text and error as
+ * finishAttempt takes them, delay in ms, member of the schedule.
  *
  * Answers 1 (it succeeded, and there is nobody else to tell), 2 (the same, and the row is gone), or: status, due time or
  * reason, open children, what tellParent answered, '1' if the row is gone; for a lost one '' and the row's status; the caller
@@ -17,14 +16,9 @@ local function kindAndVersion(lane)
   return string.match(lane, '^(.+):v(%d+):tags=[^:]*$')
 end
 
-local function finishClaim(batch, first, count)
-  local taskId, run, entryId, started, kind = unpack(ARGV, first, first + 4)
-  local text, err, delayMs, member = '', '', '0', ''
-  if kind == 'succeeded' then
-    text, err = first + 6, first + 5 + count
-  else
-    text, err, delayMs, member = unpack(ARGV, first + 6, first + 9)
-  end
+local function finishClaim(batch, taskId, run, entryId, started, kind, first, last)
+  local text, err, delayMs, member = first, last, '0', ''
+  if kind ~= 'succeeded' then text, err, delayMs, member = unpack(ARGV, first, last) end
   local status, detail, parent, open, isGone = finishAttempt(root, group, taskId, run, batch.worker, started, kind, text,
     err, delayMs, batch.lane, batch.policy)
   if not status then return { '', detail or '' } end

@@ -9,19 +9,25 @@ import { failUnrunLua } from './failUnrunLua.js'
  */
 
 /**
- * `now`, the same as `nowText`, and `int(n)`: a number as decimal text without an exponent, rounded. Printing a number as one
+ * `nowText`, and `int(n)`: a number as decimal text without an exponent, rounded. Printing a number as one
  * with a point costs as much as a command, so the text is put together of what the server answers, or of whole parts.
  */
-export const clockLua = `
+export const timeLua = `
 local time = redis.call('TIME')
 local nowText = time[1] .. string.sub('00000' .. time[2], -6, -4)
-local now = tonumber(nowText)
 local function int(n)
   if n < 0 or n % 1 ~= 0 then return string.format('%.0f', n) end
   if n < 1000000 then return string.format('%d', n) end
   local low = n % 1000000
   return string.format('%d%06d', (n - low) / 1000000, low)
 end
+`
+
+/** The same, and `now` as a number. */
+export const clockLua =
+  timeLua +
+  `
+local now = tonumber(nowText)
 `
 
 /**
@@ -107,11 +113,17 @@ end
 
 /**
  * Needs the clock. Attempt `n` is the row's field `a<n>`: see decodeAttempt.
- * `loseAttempt` ends an open one, whoever began it, as timed-out, and answers how many have been lost by now.
+ * `leaseEnd` is when the lease of the present one is over, told by the row's `d` and the attempt; `loseAttempt` ends an open one, whoever began it, as timed-out, and answers how many have been lost by now.
  */
 export const attemptLua = `
 local function attemptText(started, finished, letter, worker, err)
   return started .. '|' .. (finished == '' and '' or int(finished - started)) .. '|' .. letter .. '|' .. worker .. '|' .. err
+end
+
+-- See rowFieldsOf: until it is renewed a lease is told from the beginning of its attempt.
+local function leaseEnd(told, attempt)
+  if not told or string.sub(told, 1, 1) ~= '+' then return tonumber(told) or 0 end
+  return (tonumber(string.match(attempt or '', '^%d+')) or 0) + told
 end
 
 local function loseAttempt(row, run)
@@ -132,7 +144,6 @@ end
 export const beginAttemptLua =
   failUnrunLua +
   `
-local deadlines = {}
 local function beginAttempt(root, group, taskId, worker, visibilityMs, redelivered, maxDeliveries, onlyIfDue)
   local row = root .. 'row:' .. taskId
   -- Room for the fields of a usual row, so that the table does not grow in steps.
@@ -143,7 +154,10 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
   if not status then return 'missing', '' end
   local run, losses = tonumber(fields.run) or 0, tonumber(fields.l) or 0
   if status == 'running' or status == 'cancelling' then
-    if not redelivered and (tonumber(fields.d) or 0) > now then return 'owned', fields.d end
+    if not redelivered then
+      local leaseMs = leaseEnd(fields.d, fields['a' .. run])
+      if leaseMs > now then return 'owned', int(leaseMs) end
+    end
     losses = loseAttempt(row, run)
     if status == 'cancelling' then
       return 'cancelled', endTask(root, group, taskId, 'cancelled', false, nil, nil)
@@ -166,12 +180,7 @@ local function beginAttempt(root, group, taskId, worker, visibilityMs, redeliver
     if tonumber(fields.sb) <= now then return 'failed', failLateTask(root, group, taskId) end
   end
   run = run == 0 and '1' or int(run + 1)
-  local deadline = deadlines[visibilityMs]
-  if not deadline then
-    deadline = int(now + visibilityMs)
-    deadlines[visibilityMs] = deadline
-  end
-  redis.call('HSET', row, 's', 'running', 'd', deadline, 'run', run, 'a' .. run, nowText .. '||i|' .. worker .. '|')
+  redis.call('HSET', row, 's', 'running', 'd', '+' .. int(visibilityMs), 'run', run, 'a' .. run, nowText .. '||i|' .. worker .. '|')
   return 'begun', run, fields
 end
 `

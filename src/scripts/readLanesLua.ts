@@ -1,5 +1,5 @@
 /**
- * Needs takeEntry and removeEntries. Reads new entries for free slots, at most one a slot, lanes taking turns in the order
+ * Needs takeEntry, and `entries`, which answers removeEntries. Reads new entries for free slots, at most one a slot, lanes taking turns in the order
  * given, beginning with the `first`; begins the attempt of each in the same step where rows are joint, and takes the place under the fleet
  * cap. A paused or full lane is not read. At most 100 stale entries are cleared away a call. Answers the positions of the
  * lanes that are at their cap.
@@ -37,7 +37,7 @@ local function readLanes(first)
             if not take(lane, entry[1], entry[2], 1, false, nextSlot) then cleared = cleared + 1 end
           else
             stays = false
-            removeSettled(lane.stream)
+            entries().removeSettled(lane.stream)
             answered[#answered + 1] = root .. 'bell:' .. lane.name
           end
         else

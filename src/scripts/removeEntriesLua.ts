@@ -6,7 +6,8 @@
  * deleted already, and the stream then looks for its new first one in the same way: a sixth of what the server spends on a task
  * at one slot, and an eighth at 50. But what lies in front of all that is pending is over, and one walk takes all of it away;
  * in a busy lane only its whole nodes go, which takes no walk at all, and less than a node of settled entries stays in front.
- * Where others are still at work on older entries each is deleted by its id.
+ * Where others are still at work on older entries each is deleted by its id. Because even to look costs a tenth of a task at one
+ * slot, a worker under load lets up to 64 of those that it has settled wait for it (see Turns).
  *
  * What is pending has been read in its order, so nothing in front of it is still to be read. Where nothing is pending, a group
  * that was made anew may not have read all that lies there, which shows in XACK finding less than it was given.

@@ -1,7 +1,15 @@
 import type { Connection } from '../connection/connection.js'
+import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import type { Keys } from '../keys/keys.js'
 import type { SweepReply, SweepRequest } from '../port/lanePort.js'
-import { claimArguments, type ClaimSetting, decodeClaims, setAsideOf, type WireSetAside } from './claimWire.js'
+import {
+  claimArguments,
+  claimOf,
+  type ClaimSetting,
+  setAsideOf,
+  type WireClaim,
+  type WireSetAside,
+} from './claimWire.js'
 import { attemptLua, beginAttemptLua, bellLua, clockLua, enqueueLua, settleLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 import { endTaskLua } from './endTaskLua.js'
@@ -122,7 +130,7 @@ export const sweepLanes = async (
   setting: ClaimSetting,
   request: SweepRequest,
 ): Promise<SweepReply> => {
-  const [scriptKeys, args] = claimArguments(keys, setting, request)
+  const [scriptKeys, args] = claimArguments(keys, setting, request.workerId, request)
   if (request.isUnanswered === true) args[2] += 'u'
   const positions = request.lanes.map(({ lane }) => request.positions?.get(lane.name) ?? '-')
   const reply = await runScript(connection, script, scriptKeys, [
@@ -131,15 +139,23 @@ export const sweepLanes = async (
     request.workerId,
     ...workingOf(request),
   ])
-  const { claims, rest } = decodeClaims(script.name, reply, request)
-  const [nextStaleMs, reached, aside] = rest as [number, string[], WireSetAside[]]
+  if (!Array.isArray(reply) || !Array.isArray(reply[1])) throw new ScriptReplyError(script.name, reply)
+  const [now, claims, nextStaleMs, reached, aside] = reply as SweepWire
   return {
-    claims,
+    claims: claims.map((wire) => claimOf(script.name, wire, request, now)),
     nextStaleMs,
     positions: new Map(request.lanes.map(({ lane }, index) => [lane.name, reached[index] ?? '-'])),
     ...setAsideOf(aside, request),
   }
 }
+
+type SweepWire = [
+  now: number,
+  claims: readonly WireClaim[],
+  nextStaleMs: number,
+  positions: readonly string[],
+  aside: readonly WireSetAside[],
+]
 
 /** What a slot that asks has read for another one. */
 const workingOf = ({ working = [], slots, lanes }: SweepRequest): string[] => {

@@ -1,8 +1,12 @@
 /** What the two scripts that claim are told, and what they answer. */
 export const claimsLua = `
 local root, group, worker = KEYS[1], ARGV[1], ARGV[2]
-local joint, tookToken = string.find(ARGV[3], 'j', 1, true), string.find(ARGV[3], 'b', 1, true)
-local isFlowing = string.find(ARGV[3], 'f', 1, true)
+local flags, joint, tookToken, isFlowing, isLoaded, hasCaps = ARGV[3], true, nil, nil, nil, nil
+if flags ~= 'j' then
+  joint, tookToken = string.find(flags, 'j', 1, true), string.find(flags, 'b', 1, true)
+  isFlowing, isLoaded = string.find(flags, 'f', 1, true), string.find(flags, 'l', 1, true)
+  hasCaps = string.find(flags, 'c', 1, true)
+end
 local claims, setAside, nextSlot = {}, {}, 1
 `
 

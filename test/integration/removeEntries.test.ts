@@ -123,7 +123,8 @@ describe('entries that were settled together', () => {
       most = Math.max(most, ((await left())?.length ?? 0) - (250 - taken))
     }
     expect(most).toBeGreaterThan(10)
-    expect(most).toBeLessThanOrEqual(100)
+    // A node of them, and as many as are waiting to be looked at together.
+    expect(most).toBeLessThanOrEqual(100 + 64)
 
     expect(await turn(running, 1)).toEqual([])
 
@@ -149,7 +150,7 @@ describe('entries that were settled together', () => {
     let running = await claim(1)
     for (let taken = 2; taken < 300; taken++) running = await turn(running, 1)
 
-    expect((await left())?.length).toBe(1 + 1 + 100)
+    expect((await left())?.length).toBeLessThanOrEqual(1 + 1 + 100 + 64)
     expect((await left())?.[0]).toBe(long?.taskId)
   })
 
@@ -227,8 +228,10 @@ describe('entries that were settled together', () => {
             await client.xGroupCreate(stream, 'runner', '0')
             unread = [...present]
           }
-          const found = (await left()) ?? []
-          expect(hasReadAll ? found : found.filter((id) => !over.has(id ?? ''))).toEqual(present)
+          // What was left waits for the call that follows a read which has not found enough.
+          await expect
+            .poll(async () => ((await left()) ?? []).filter((id) => hasReadAll || !over.has(id ?? '')))
+            .toEqual(present)
         }
       },
       { numRuns: 100 },
