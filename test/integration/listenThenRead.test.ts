@@ -20,8 +20,8 @@ const request: ListenRequest = {
   blockMs: 1_000,
 }
 /** What the script answers that reads: one claim, or none. */
-const claimed = [1, [[1, 1, 1, '1-0', 1, 'a', '']], null, '', null, null, null]
-const empty = [1, null, null, '', null, null, null]
+const claimed = ['1', 0, null, '1-0', 'a']
+const empty = ['1', 0, null]
 
 /** Connections that note what is sent, and answer when the test does. */
 const setUp = (overrides: Partial<ListenRequest> = {}) => {
