@@ -51,7 +51,7 @@ local function removeEntries(stream, settled, acknowledged, isBusy)
       local ms, sequence = timeOf(last)
       -- Beyond 2^53 numbers are not exact.
       if sequence < 9007199254740991 then
-        return redis.call('XTRIM', stream, 'MINID', int(ms) .. '-' .. int(sequence + 1))
+        return redis.call('XTRIM', stream, 'MINID', isBusy and '~' or '=', int(ms) .. '-' .. int(sequence + 1))
       end
     end
   end

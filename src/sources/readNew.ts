@@ -93,7 +93,7 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
 const SURE_AFTER = 64
 
 /** How many lanes are worth asking together in any case; never fewer than could give one entry to each slot. */
-const fewFor = (slots: readonly string[]): number => Math.max(8, slots.length)
+const fewFor = (slots: readonly string[]): number => Math.max(4, slots.length)
 
 /** How many lanes, from the first on, a read has come to for certain. */
 const reached = (readings: readonly LaneReading[], claims: readonly Claim[]): number => {

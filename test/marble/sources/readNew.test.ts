@@ -144,14 +144,14 @@ describe('readNew', () => {
     const read = (): void => void source(['w-slot-0']).subscribe()
 
     for (let n = 0; n < 22; n++) read()
-    expect(asked()).toEqual([...Array.from({ length: 20 }, () => 20), 8, 8])
+    expect(asked()).toEqual([...Array.from({ length: 20 }, () => 20), 4, 4])
 
     isShort = true
     read()
     expect(since().flatMap(([{ lanes }]) => lanes.map(({ lane: { name } }) => name))).toEqual(
       [...many.slice(2), ...many.slice(0, 2)].map(({ lane: { name } }) => name),
     )
-    expect(asked()).toEqual([8, 12])
+    expect(asked()).toEqual([4, 16])
     read()
     expect(asked()).toEqual([20])
   })
@@ -167,8 +167,8 @@ describe('readNew', () => {
     source(slots).subscribe()
 
     expect(port.calls.read.slice(20).map(([{ slots: of, lanes }]) => [of.length, lanes.length])).toEqual([
-      [2, 8],
-      [1, 12],
+      [2, 4],
+      [1, 16],
     ])
   })
 
