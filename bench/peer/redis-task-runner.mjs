@@ -4,9 +4,10 @@ import { createInjector } from '@furystack/inject'
 import { defineTaskHandler, TaskRunner, TaskRunnerTelemetryToken } from '@furystack/task-runner'
 import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
+import process from 'node:process'
 import { createClient } from 'redis'
 
-import { defineRedisTaskRunner } from '../../dist/index.js'
+import { defineRedisTaskRunner, redisQueueAdapter } from '../../dist/index.js'
 
 const require = createRequire(import.meta.url)
 const TYPE = 'job'
@@ -48,9 +49,56 @@ async function start({ host, port }, queue, given = {}) {
   }
 }
 
+/**
+ * The transport alone: entries without rows, and a core that does nothing but call the handler. A task's id carries what it
+ * is about, as nothing else travels with an entry.
+ */
+const transport = {
+  async createProducer({ redis, queue }) {
+    const { adapter, close } = await openAdapter(redis, queue)
+    const enqueue = (data) => adapter.enqueue({ taskId: JSON.stringify(data), type: TYPE, handlerVersion: 1 })
+    return { add: enqueue, addBulk: (list) => Promise.all(list.map(enqueue)), close }
+  },
+
+  async createWorker({ redis, queue, concurrency, handler, onCompleted, onError }) {
+    const { adapter, close } = await openAdapter(redis, queue)
+    adapter.events$.subscribe(({ kind, claim, error }) => {
+      if (kind === 'settled') onCompleted(claim.taskId)
+      if (kind === 'brokerError') onError(error)
+    })
+    adapter.subscribe({
+      workerId: `worker-${String(process.pid)}`,
+      concurrency,
+      tags: [],
+      types: [TYPE],
+      compatibleVersions: { [TYPE]: [1] },
+      shouldDrain: () => false,
+      onClaim: async ({ taskId }) => {
+        await handler(JSON.parse(taskId))
+        return { kind: 'success' }
+      },
+    })
+    return { close }
+  },
+}
+
+async function openAdapter({ host, port }, queue) {
+  const client = createClient({ socket: { host, port } })
+  client.on('error', () => {})
+  await client.connect()
+  const adapter = redisQueueAdapter({ client, serviceName: 'bench', topicPrefix: `{${queue}}/` })
+  return {
+    adapter,
+    close: async () => {
+      await adapter[Symbol.asyncDispose]()
+      await client.close()
+    },
+  }
+}
+
 export default {
   name: 'redis-task-runner',
-  variants: { default: {} },
+  variants: { default: {}, transport: { isTransportAlone: true } },
   can: { bulk: true, delay: true, keep: true, recover: true },
   versions: () => ({
     'redis-task-runner': require('../../package.json').version,
@@ -59,6 +107,7 @@ export default {
   }),
 
   async createProducer({ redis, queue, options }) {
+    if (options.isTransportAlone) return transport.createProducer({ redis, queue })
     const { runner, close } = await start(redis, queue, options)
     let submitted = 0
     const taskOf = (data, { delay, notBefore } = {}) => ({
@@ -76,7 +125,9 @@ export default {
     }
   },
 
-  async createWorker({ redis, queue, concurrency, keep, options, profile, handler, onCompleted, onError }) {
+  async createWorker(how) {
+    const { redis, queue, concurrency, keep, options, profile, handler, onCompleted, onError } = how
+    if (options.isTransportAlone) return transport.createWorker(how)
     const { injector, runner, close } = await start(redis, queue, {
       ...options,
       ...(profile === 'fast' && { visibilityTimeoutMs: 1_000 }),

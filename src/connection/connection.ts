@@ -39,6 +39,8 @@ export interface ConnectionOptions {
  */
 export interface Connection extends AsyncDisposable {
   readonly isReady: boolean
+  /** Whether something was sent that has not been answered yet. */
+  readonly isAwaiting: boolean
   /**
    * Sends a command; those of one turn of the event loop share one write. What a cluster refuses because the slot has
    * moved, or is on its way, is sent again within the deadline.

@@ -77,6 +77,10 @@ export class LocatedConnection implements Connection {
     return this.client?.isReady === true
   }
 
+  get isAwaiting(): boolean {
+    return this.outstanding > 0
+  }
+
   async send(operation: string, args: readonly string[], graceMs = 0, until?: number, attempt = 0): Promise<unknown> {
     if (this.isDisposed) throw new AdapterDisposedError(operation)
     if (!this.client?.isReady) await this.untilReady(operation)

@@ -31,6 +31,9 @@ export interface ListenThenReadSetting extends ClaimSetting {
  *     reader   BLPOP, finishAndRead ---------(bell, claims)
  *     emits                         ---------(r|)
  *
+ * What rang may have been sent by this very process, and Redis answers the one who waited first: so others who wait for an
+ * answer are given theirs before, and a task is told to be pending before it is told to be claimed.
+ *
  * Subscribe: sends both.  Emits: one reply.  Completes: with it.
  * Unsubscribe: claims that arrive afterwards are handed back, and a token that nothing was read for is put back, so that
  * another worker hears it.
@@ -49,7 +52,8 @@ export function listenThenRead(setting: ListenThenReadSetting, request: ListenRe
       wait.bell.then(passOn, () => undefined)
     }
     answerOf(setting, request, wait).then(
-      ({ reply, bell, isEarly }) => {
+      async ({ reply, bell, isEarly }) => {
+        if (reply.claims.length > 0 && commands.isAwaiting) await othersAnswered()
         if (isEarly) passOnLate()
         if (out.closed) {
           // Claims that cannot be handed back are recovered when their visibility ends.
@@ -67,6 +71,9 @@ export function listenThenRead(setting: ListenThenReadSetting, request: ListenRe
     )
   })
 }
+
+/** Their answers were written with this one, so they have been read once the sockets were looked at again. */
+const othersAnswered = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
 interface Answer {
   readonly reply: ReadReply

@@ -1,17 +1,14 @@
-import { DEFAULT_KEY_TTL_MS, type CreateResult, type CreateTask, type TaskStatus } from '@furystack/task-runner'
+import type { CreateResult, CreateTask } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
-import { ScriptReplyError } from '../errors/scriptReplyError.js'
 import { checkRowId, isRowId, type Keys } from '../keys/keys.js'
-import { type Lane, lane } from '../keys/lane.js'
-import { blobField, blobText, encodeStore } from '../rows/blobText.js'
-import { decodeRow, pushFurtherFields, rowFieldsOf } from '../rows/rowCodec.js'
 import { addChildLua } from './addChildLua.js'
 import { blobsLua, blobsOfLua } from './blobsLua.js'
+import { createArguments } from './createArguments.js'
+import { createRefusal, createResults } from './createResults.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
 import { pagesOf } from './pagesOf.js'
-import { parkedMember } from './parkedMember.js'
 import { payloadBytesOf } from './payloadBytesOf.js'
 import { defineScript, runScript } from './runScript.js'
 
@@ -228,7 +225,7 @@ export const createTasks = async (
   const results: CreateResult[] = []
   let latest: readonly CreateResult[] = []
   const [first, ...rest] = pagesOf(inputs, PAGE)
-  let next = first && { page: first, wire: wireOf(keys, group, first, withEntries) }
+  let next = first && { page: first, wire: createArguments(keys, group, first, withEntries) }
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
   while (next) {
     const { page, wire } = next
@@ -240,11 +237,11 @@ export const createTasks = async (
       await nextTurn()
     }
     if (latest.length > 0) onResults?.(latest)
-    next = following && { page: following, wire: wireOf(keys, group, following, withEntries) }
+    next = following && { page: following, wire: createArguments(keys, group, following, withEntries) }
     const reply = await replying
-    const refusal = refusalIn(reply)
+    const refusal = createRefusal(reply)
     if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
-    latest = resultsIn(reply, page)
+    latest = createResults(script.name, reply, page)
     results.push(...latest)
   }
   if (latest.length > 0) onResults?.(latest)
@@ -252,126 +249,3 @@ export const createTasks = async (
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-const resultsIn = (reply: unknown, page: readonly CreateTask[]): CreateResult[] => {
-  if (typeof reply === 'number') return page.map(({ id }) => ({ kind: 'created', taskId: id, at: reply }))
-  if (!Array.isArray(reply) || reply.length !== page.length + 1) throw new ScriptReplyError(script.name, reply)
-  const [at, ...wires] = reply as [number, ...WireResult[]]
-  return page.map(({ id }, index) => resultOf(wires[index] as WireResult, id, at))
-}
-
-const resultOf = (wire: WireResult, id: string, at: number): CreateResult => {
-  if (wire === 1) return { kind: 'created', taskId: id, at }
-  const taskId = wire[1]
-  if (wire[0] === 'created') {
-    const parentType = wire[2]
-    return parentType === '' ? { kind: 'created', taskId, at } : { kind: 'created', taskId, at, parentType }
-  }
-  const [, , row, events, children, blobs] = wire
-  return { kind: 'exists', stored: decodeRow(taskId, row, { events, children, blobs }) }
-}
-
-type WireResult =
-  | 1
-  | [word: 'created', taskId: string, parentType: string, ...none: undefined[]]
-  | [word: 'exists', taskId: string, row: string[], events: string[], children: string[], blobs: string[]]
-
-const refusalIn = (reply: unknown): CreateResult | undefined => {
-  const refused: unknown = Array.isArray(reply) ? reply[1] : undefined
-  if (!Array.isArray(refused) || refused[0] !== 'refused') return undefined
-  const [, parentTaskId, parentStatus] = refused as [word: string, parent: string, status: TaskStatus | '']
-  return { kind: 'refused', parentTaskId, ...(parentStatus && { parentStatus }) }
-}
-
-const keyArgumentsOf = ({ keyTtlMs = DEFAULT_KEY_TTL_MS, resubmitAfterFailure = false }: CreateTask) => [
-  keyTtlMs === Infinity ? '' : String(Math.ceil(keyTtlMs)),
-  resubmitAfterFailure ? '1' : '',
-]
-
-const blobsOf = ({ consumedBlobs = [] }: CreateTask): string => {
-  if (consumedBlobs.length === 0) return ''
-  return JSON.stringify(
-    consumedBlobs.map((blob) => [blobField({ use: 'consumed', blob }), encodeStore(blob.storeName), blobText(blob)]),
-  )
-}
-
-/** Whether a task goes into its lane and needs nothing else. */
-const isUsual = ({
-  status,
-  notBefore,
-  startBefore,
-  idempotencyKey,
-  parentTaskId,
-  consumedBlobs,
-}: CreateTask): boolean =>
-  status === 'pending' &&
-  notBefore === undefined &&
-  startBefore === undefined &&
-  idempotencyKey === undefined &&
-  parentTaskId === undefined &&
-  (consumedBlobs === undefined || consumedBlobs.length === 0)
-
-const wireOf = (
-  keys: Keys,
-  group: string,
-  inputs: readonly CreateTask[],
-  withEntries: boolean,
-): [keys: string[], args: string[]] => {
-  const scriptKeys = [keys.root]
-  const args = [group, withEntries ? '1' : '', '']
-  let runs = 0
-  /** What the tasks before were, and where the number of those in their run stands. */
-  let of: { readonly like: CreateTask; readonly to: Lane; readonly stream: string } | undefined
-  let run: { readonly at: number; tasks: number } | undefined
-  for (const input of inputs) {
-    // Most lists are of one type.
-    if (!of || !isOfOneLane(of.like, input)) {
-      const to = lane(input.type, input.handlerVersion, input.tags)
-      of = { like: input, to, stream: keys.queue(to) }
-      run = undefined
-    }
-    if (withEntries && isUsual(input)) {
-      if (!run) {
-        runs++
-        run = { at: args.length, tasks: 0 }
-        scriptKeys.push(of.stream)
-        args.push('', of.to.name, input.type, String(input.handlerVersion))
-      }
-      args[run.at] = String(++run.tasks)
-      const count = args.push(input.id, '') - 1
-      pushFurtherFields(args, input)
-      args[count] = String(args.length - count - 1)
-    } else {
-      runs++
-      run = undefined
-      pushOther(scriptKeys, args, keys, input, of)
-    }
-  }
-  args[2] = String(runs)
-  return [scriptKeys, args]
-}
-
-const pushOther = (
-  scriptKeys: string[],
-  args: string[],
-  keys: Keys,
-  input: CreateTask,
-  { to, stream }: { readonly to: Lane; readonly stream: string },
-): void => {
-  const { id, type, handlerVersion, status, notBefore = 0, startBefore = '', idempotencyKey, parentTaskId = '' } = input
-  scriptKeys.push(stream, idempotencyKey === undefined ? stream : keys.idempotency(type, idempotencyKey))
-  const fields = rowFieldsOf(input)
-  const member = notBefore > 0 || status === 'draft' ? parkedMember(id, to) : ''
-  args.push('0', to.name, member, id, type, String(handlerVersion), status, String(notBefore))
-  args.push(
-    parentTaskId,
-    ...keyArgumentsOf(input),
-    String(startBefore),
-    blobsOf(input),
-    String(fields.length),
-    ...fields,
-  )
-}
-
-const isOfOneLane = (one: CreateTask, other: CreateTask): boolean =>
-  one.type === other.type && one.handlerVersion === other.handlerVersion && one.tags === other.tags

@@ -26,6 +26,7 @@ const setUp = async () => {
   const sizes: number[] = []
   const watched: Connection = {
     isReady: true,
+    isAwaiting: false,
     send: (operation, args, graceMs) => {
       // A text is sent once, where the server does not know it.
       if (args[0] === 'EVALSHA') sizes.push(args.reduce((sum, arg) => sum + Buffer.byteLength(arg), 0))

@@ -117,6 +117,7 @@ it('hands over the results of each call while the next is on its way, and tries 
   const told: string[] = []
   const watched: Connection = {
     isReady: true,
+    isAwaiting: false,
     send: (operation, args) => {
       if (args[0] === 'EVALSHA') told.push('call')
       return connection.send(operation, args)

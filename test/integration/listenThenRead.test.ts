@@ -24,11 +24,12 @@ const claimed = ['1', 0, null, '1-0', 'a']
 const empty = ['1', 0, null]
 
 /** Connections that note what is sent, and answer when the test does. */
-const setUp = (overrides: Partial<ListenRequest> = {}) => {
+const setUp = (overrides: Partial<ListenRequest> = {}, awaiting: readonly string[] = []) => {
   const sent: string[] = []
   const replies = new Map<string, Deferred<unknown>>()
   const connection = (name: string): Connection => ({
     isReady: true,
+    isAwaiting: awaiting.includes(name),
     replace: () => undefined,
     send: (operation, [command = '']) => {
       const reply = deferred<unknown>()
@@ -76,6 +77,14 @@ const setUp = (overrides: Partial<ListenRequest> = {}) => {
 const BOTH = ['reader BLPOP', 'reader finishAndRead']
 
 describe('listenThenRead', () => {
+  it('lets those who have waited longer be answered first', async () => {
+    const { seen, answer } = setUp({}, ['commands'])
+    await answer('reader BLPOP', [bell, '1'])
+    await answer('reader finishAndRead', claimed)
+    expect(seen).toEqual([])
+    await expect.poll(() => seen).toEqual([[['a'], 'lanes'], 'complete'])
+  })
+
   it('sends the wait and the read together, and no more', async () => {
     const { sent, seen, answer } = setUp()
     expect(sent).toEqual(BOTH)

@@ -88,6 +88,7 @@ export const virtualQueueAdapter = (lanes: VirtualLanePort, link: Link): QueueAd
   const workers = new Set<AsyncDisposable>()
   const reader: Connection = {
     isReady: true,
+    isAwaiting: false,
     send: () => Promise.reject(new Error('there is no connection')),
     replace: () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -47,8 +47,13 @@ export class TaskNews {
     return true
   }
 
-  /** Whether a row is further than all that was told. */
+  /** Whether a row is further than all that was told; within a millisecond the way of a task decides. */
   isBehind({ status, at }: StatusUpdate): boolean {
-    return status !== this.#status && (!WAY.includes(status) || Date.parse(at) > this.#newestAt)
+    if (status === this.#status) return false
+    const step = WAY.indexOf(status)
+    if (step === -1) return true
+    const shownAt = Date.parse(at)
+    if (shownAt !== this.#newestAt || this.#status === undefined) return shownAt > this.#newestAt
+    return WAY.includes(this.#status) && step > WAY.indexOf(this.#status)
   }
 }
