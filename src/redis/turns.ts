@@ -108,6 +108,7 @@ export class Turns {
     for (const read of reading) setImmediate(() => this.call([], read))
   }
 
+  /** If it fails nobody has to know: the next read that finds a lane empty takes off what is left there. */
   private readonly sendLeft = (): void => {
     if (this.left.length > 0) this.call([])
   }

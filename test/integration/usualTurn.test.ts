@@ -108,3 +108,22 @@ it.each(
   expect(Math.abs(left - leftToo)).toBeLessThan(50)
   expect(await client.xLen(keys.queue(mail))).toBe(0)
 })
+
+it('leaves to the general way what has come to a usual row since its attempt began', async () => {
+  const { client, keys, turns, port } = await setUp('1')
+  const { claims } = await ask(
+    port.read({ workerId: 'w', slots: ['w-slot-0', 'w-slot-1'], lanes: [{ lane: mail, visibilityTimeoutMs: 60_000 }] }),
+  )
+  const [one, other] = claims as [Claim, Claim]
+  await client.hSet(keys.row(one.taskId), 'st', '')
+  await client.rPush(`${keys.row(one.taskId)}:steps`, 'step')
+  await client.hSet(keys.row(other.taskId), 'oc', '1')
+
+  await Promise.all([one, other].map((claim) => finish(turns, claim, undefined, '2')))
+
+  expect(await client.hGet(keys.row(one.taskId), 's')).toBe('succeeded')
+  expect(await client.pTTL(`${keys.row(one.taskId)}:steps`)).toBeGreaterThan(0)
+  // Its open child is an orphan now, and the row is kept until that has been reaped.
+  expect(await client.zScore(`${keys.root}orphans`, other.taskId)).toBeGreaterThan(0)
+  expect(await client.pTTL(keys.row(other.taskId))).toBe(-1)
+})
