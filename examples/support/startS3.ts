@@ -27,6 +27,8 @@ export const startS3 = async (buckets: readonly string[]): Promise<S3Server> => 
     configureBuckets: buckets.map((name) => ({ name, configs: [] })),
   })
   const { port } = await server.run()
+  // A server that closes idle connections may do so while a request is on its way, and the SDK sends no stream twice.
+  server.httpServer.keepAliveTimeout = 0
   return {
     env: {
       AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${String(port)}`,

@@ -60,9 +60,20 @@ describe('the documented application', { timeout: 60_000 }, () => {
   const submit = (service: Service, type: string, payload: unknown, consumedBlobs: BlobRef[] = []) =>
     applications[service].runner.submit({ type, handlerVersion: 1, payload, consumedBlobs })
 
+  /** What a task came to; if it failed, with all that its row knows of why. */
+  const resultOf = async <R>(service: Service, id: string): Promise<Result<R>> => {
+    const { runner } = applications[service]
+    try {
+      return await runner.waitFor<Result<R>>(id, { timeoutMs: 30_000 })
+    } catch (cause) {
+      const attempts = (await runner.get(id))?.attempts ?? []
+      throw new Error(attempts.map(({ error }) => error?.stack).join('\n'), { cause })
+    }
+  }
+
   const run = async <R>(service: Service, type: string, payload: unknown, consumed?: BlobRef[]): Promise<Result<R>> => {
     const { id } = await submit(service, type, payload, consumed)
-    return applications[service].runner.waitFor<Result<R>>(id, { timeoutMs: 30_000 })
+    return resultOf<R>(service, id)
   }
 
   const pidsOf = (service: Service): number[] => processes[service].map(({ pid }) => pid)
@@ -142,9 +153,7 @@ describe('the documented application', { timeout: 60_000 }, () => {
     )
     const idsOf = (service: Service): string[] =>
       tasks.flatMap((task) => (task.service === service ? [task.id] : [])).sort()
-    const results = await Promise.all(
-      tasks.map(({ service, id }) => applications[service].runner.waitFor<Result>(id, { timeoutMs: 30_000 })),
-    )
+    const results = await Promise.all(tasks.map(({ service, id }) => resultOf(service, id)))
     results.forEach(({ service, pid }, index) => {
       expect(service).toBe(tasks[index]?.service)
       expect(pidsOf(service)).toContain(pid)

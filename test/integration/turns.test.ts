@@ -32,6 +32,9 @@ const noting = (connection: Connection, calls: Call[]): Connection => ({
   get isReady() {
     return connection.isReady
   },
+  get isAwaiting() {
+    return connection.isAwaiting
+  },
   replace: () => {
     connection.replace()
   },

@@ -13,7 +13,7 @@ export interface AttemptError {
   name: string
   /** Bounded. */
   message: string
-  /** Bounded; for people. */
+  /** Bounded; for people. Ends with the stacks of what caused it. */
   stack?: string
 }
 

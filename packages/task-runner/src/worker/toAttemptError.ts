@@ -6,16 +6,37 @@ import type { AttemptError } from '../store/finishAttempt.js'
 const MAX_NAME = 256
 const MAX_MESSAGE = 8_192
 const MAX_STACK = 16_384
+/** Causes whose stacks are kept; also what ends a circle of them. */
+const MAX_CAUSES = 4
 
 /** What is kept of whatever a handler threw: bounded, and never throwing itself. */
 export const toAttemptError = (thrown: unknown): AttemptError => {
   const message = clip(messageOf(thrown), MAX_MESSAGE)
   if (!isError(thrown)) return { name: 'Error', message }
-  const stack = textAt(thrown, 'stack')
+  const stack = stackOf(thrown)
   return {
     name: clip(textAt(thrown, 'name') ?? 'Error', MAX_NAME),
     message,
     ...(stack !== undefined && { stack: clip(stack, MAX_STACK) }),
+  }
+}
+
+/** Its stack, and those of what caused it: often the only word of what went wrong, as of "fetch failed". */
+const stackOf = (thrown: Error): string | undefined => {
+  const own = textAt(thrown, 'stack')
+  if (own === undefined) return undefined
+  const stacks = [own]
+  for (let cause = causeOf(thrown); cause !== undefined && stacks.length <= MAX_CAUSES; cause = causeOf(cause)) {
+    stacks.push(clip((isError(cause) ? textAt(cause, 'stack') : undefined) ?? messageOf(cause), MAX_STACK))
+  }
+  return stacks.join('\ncaused by: ')
+}
+
+const causeOf = (error: unknown): unknown => {
+  try {
+    return isError(error) ? error.cause : undefined
+  } catch {
+    return undefined
   }
 }
 

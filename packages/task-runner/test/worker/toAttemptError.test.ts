@@ -40,6 +40,19 @@ describe('toAttemptError', () => {
     expect(toAttemptError(thrown)).toMatchObject(kept)
   })
 
+  it('keeps what caused it, in the stack', () => {
+    const socket = new Error('read ECONNRESET')
+    const upload = new Error('the upload failed', { cause: new Error('no answer', { cause: socket }) })
+    expect(toAttemptError(upload).message).toBe('the upload failed')
+    expect(toAttemptError(upload).stack).toMatch(
+      /^Error: the upload failed\n[^]*\ncaused by: Error: no answer\n[^]*\ncaused by: Error: read ECONNRESET\n/,
+    )
+    expect(toAttemptError(new Error('x', { cause: { code: 7 } })).stack).toMatch(/\ncaused by: \[object Object\]$/)
+    expect(toAttemptError(cyclic).stack?.match(/caused by/g)).toHaveLength(4)
+    const hidden = Object.defineProperty(new Error('x'), 'cause', { get: throwing })
+    expect(toAttemptError(hidden).stack).toMatch(/^Error: x\n/)
+  })
+
   it('is bounded', () => {
     const huge = new Error('m'.repeat(10_000_000))
     huge.name = 'n'.repeat(10_000)
