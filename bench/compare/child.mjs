@@ -80,6 +80,8 @@ if (role === 'producer') {
     },
     onError: (error) => tell({ event: 'failed', error: String(error?.stack ?? error) }),
   })
+  /** What it has done so far, and the CPU since it was warm. */
+  commands.progress = () => ({ completed, cpu: usedSince() })
   commands.delays = () => delays
   commands.firstAt = () => firstAt
   commands.close = () => worker.close()

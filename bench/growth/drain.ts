@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 import { createClient } from 'redis'
 
 import { costSoFar } from '../compare/cost.js'
@@ -13,7 +15,7 @@ export interface Drain {
   readonly workers?: number
   /** Ended tasks whose rows are kept at the beginning. */
   readonly kept?: number
-  /** How many of them each worker is measured by. */
+  /** How many of them the workers are measured by, on average, once each has done half as many. */
   readonly tasks: number
 }
 
@@ -51,20 +53,37 @@ export const drain = async (
   await producer.ask('bulk', { count: waiting, chunk: CHUNK })
   await producer.close()
 
-  const parties = Array.from({ length: workers }, () => work(Math.floor(tasks / 4), tasks, slots))
+  const parties = Array.from({ length: workers }, () => work(Math.floor(tasks / 2), tasks, slots))
   await Promise.all(parties.map((party) => party.hears('warm')))
+  const progress = async (): Promise<Progress> => {
+    const all = await Promise.all(parties.map((party) => party.ask<Progress>('progress')))
+    return all.reduce((sum, { completed, cpu }) => ({ completed: sum.completed + completed, cpu: sum.cpu + cpu }))
+  }
   const before = await costSoFar(client)
   const from = performance.now()
-  const told = await Promise.all(parties.map((party) => party.hears('done')))
+  const first = await progress()
+  let last = first
+  // Not until each of them is done: one that is late may find too little left.
+  while (last.completed - first.completed < tasks * workers) {
+    await delay(20)
+    const next = await progress()
+    if (next.completed === last.completed) throw new Error('There were too few tasks to measure by.')
+    last = next
+  }
   const seconds = (performance.now() - from) / 1_000
   const after = await costSoFar(client)
   await Promise.all(parties.map((party) => party.close()))
   await client.close()
-  const all = tasks * workers
-  const one = workers === 1 ? told[0]?.seconds : undefined
+  const all = last.completed - first.completed
   return {
-    rate: all / (one ?? seconds),
+    rate: all / seconds,
     redis: ((after.cpu - before.cpu) / all) * 1e6,
-    workers: (told.reduce((sum, { cpu = NaN }) => sum + cpu, 0) / all) * 1e6,
+    workers: ((last.cpu - first.cpu) / all) * 1e6,
   }
+}
+
+/** What workers have done so far, and seconds of CPU. */
+interface Progress {
+  readonly completed: number
+  readonly cpu: number
 }

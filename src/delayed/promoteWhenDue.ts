@@ -33,7 +33,7 @@ export interface PromoteWhenDueOptions {
   readonly promoterId: string
   /** How often to look when nothing is known to be due sooner, in milliseconds. */
   readonly intervalMs: number
-  /** Tasks moved in one step, at most. @default 500 */
+  /** Tasks moved in one step, at most. @default 250 */
   readonly batch?: number
   /** Look now: a bell told of a new earliest entry. */
   readonly poke$?: Observable<unknown>
@@ -63,7 +63,7 @@ export interface PromoteWhenDueOptions {
  * promoteWhenDue(port, { promoterId: 'w', intervalMs: 250, report }).subscribe()
  */
 export function promoteWhenDue(port: LanePort, options: PromoteWhenDueOptions): Observable<PromoteReply> {
-  const { promoterId, intervalMs, batch = 500, poke$ = NEVER, report } = options
+  const { promoterId, intervalMs, batch = 250, poke$ = NEVER, report } = options
   const { scheduler = asyncScheduler, random = Math.random } = options
   return defer(() => {
     let pauseMs = 0

@@ -12,7 +12,7 @@ local function readOne(lane)
     redis.call('XGROUP', 'CREATE', lane.stream, group, '0', 'MKSTREAM')
     redis.call('SADD', root .. 'lanes', lane.name)
     -- What was delivered before the group was lost is new again, and no bell has rung for it.
-    tookToken = true
+    tookToken, lane.wasMade = true, true
     reply = redis.call('XREADGROUP', 'GROUP', group, slots[nextSlot], 'COUNT', '1', 'STREAMS', lane.stream, '>')
   end
   return reply and reply[1] and reply[1][2][1]
@@ -43,6 +43,8 @@ local function readLanes(first)
         else
           stays = false
           full[#full + 1] = lane.index
+          -- Others may have a place in it.
+          if lane.wasMade then ring(root .. 'bell:' .. lane.name) end
         end
       end
       if stays then

@@ -129,7 +129,7 @@ local function read()
     -- many lanes give several at once, and the next read begins behind them.
     local free = slotCount - nextSlot + 1
     local share = open == 1 and free or math.max(1, math.floor(free / open))
-    local givers = isFlowing and math.min(open, math.max(2, math.ceil(free / 8)))
+    local givers = isFlowing and math.min(open, math.ceil(free / 8))
     for lane = 1, laneCount do
       if isUsual and nextSlot <= slotCount and not (wasRead and wasRead[lane] == 'through') then
         free = slotCount - nextSlot + 1
@@ -200,11 +200,11 @@ local function read()
       end
     end
   end
+  if answered then call('DEL', unpack(answered)) end
   if not isUsual then
     for lane, how in pairs(wasRead or {}) do generally().lanes[lane].wasRead = how == 'partly' end
     return generally().readLanes(first)
   end
-  if answered then call('DEL', unpack(answered)) end
   if tookToken then
     for lane, how in pairs(wasRead or {}) do
       if how == 'partly' then generally().ring(root .. 'bell:' .. string.sub(KEYS[lane + 1], #root + 7)) end

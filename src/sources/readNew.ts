@@ -1,10 +1,11 @@
-import { concat, defer, EMPTY, type Observable, tap } from 'rxjs'
+import { concat, defer, EMPTY, type Observable } from 'rxjs'
 
 import type { Claim } from '../claim/claim.js'
 import type { Report } from '../events/laneEvent.js'
 import type { LanePort, LaneReading, ReadReply } from '../port/lanePort.js'
 import type { ClaimSource } from './claimSource.js'
 import { deliverClaims } from './deliverClaims.js'
+import { ReadWidth } from './readWidth.js'
 import { reportReading } from './reportReading.js'
 
 /**
@@ -33,8 +34,8 @@ export interface ReadNewOptions {
  *     demand 2   ^--|        the lanes are empty
  *     demand 2   ^--#        the server refused
  *
- * A read names all lanes, which costs something for each. Where there are many and entries in most of them, those that a
- * read did not come to are left out: only the first few are asked, and the rest at once if these do not give enough.
+ * A read names all lanes, which costs something for each. Of many that have something to give it names as many as were
+ * needed of late, and the rest at once if these do not give enough: see `ReadWidth`.
  *
  * Subscribe: one round trip, or two.  Emits: claims.  Completes: after the reply.
  * Errors: {@link LaneError}.  Unsubscribe: the reply is still read and its claims handed back.
@@ -52,48 +53,48 @@ export function readNew(port: LanePort, options: ReadNewOptions): ClaimSource {
   }
   /** Whether the last read gave all that it asked for. */
   let isFlowing = false
-  /** How many reads in a row have found all they asked for in the first few lanes. */
-  let inFew = 0
-  const read = (slots: readonly string[], asked: readonly LaneReading[], from: number): Observable<Claim> => {
-    const isEnough = (reply: ReadReply): boolean =>
-      reply.claims.length === slots.length &&
-      reply.claims.every((claim) => isAmong(asked, fewFor(slots), claim.lane.name))
-    return deliverClaims(
+  const width = new ReadWidth()
+  const read = (
+    slots: readonly string[],
+    asked: readonly LaneReading[],
+    from: number,
+    onAnswer: (claims: readonly Claim[]) => void,
+  ): Observable<Claim> =>
+    deliverClaims(
       port,
       port.read({ workerId, slots, lanes: asked, ...(isFlowing && asked.length > 1 && { isFlowing }) }),
       report,
       (reply) => {
-        if (asked.length > fewFor(slots) || inFew > 0) inFew = isEnough(reply) ? inFew + 1 : 0
         goOnFrom(from + reached(asked, reply.claims))
         isFlowing = reply.claims.length === slots.length
+        onAnswer(reply.claims)
         onReply?.(reply)
         reportReading(reply, report)
       },
     )
-  }
   return (slots) =>
     defer(() => {
       const from = turn
-      const all = rotated(lanes(), from)
+      const all = lanes()
+      const named = width.of(all.length)
+      const asked = turned(all, from, named)
+      let left: readonly string[] = []
       goOnFrom(from + 1)
-      const few = fewFor(slots)
-      if (all.length <= few || inFew < Math.min(all.length, SURE_AFTER)) return read(slots, all, from)
-      const taken = new Set<string>()
-      return concat(
-        read(slots, all.slice(0, few), from).pipe(tap((claim) => taken.add(claim.slot))),
-        defer(() => {
-          const left = slots.filter((slot) => !taken.has(slot))
-          return left.length === 0 ? EMPTY : read(left, all.slice(few), from + few)
-        }),
-      )
+      const claims$ = read(slots, asked, from, (claims) => {
+        if (claims.length >= slots.length) width.gaveAll(lanesOf(asked, claims), all.length, slots.length)
+        else if (named === all.length) width.fellShort(false, slots.length)
+        else left = slots.filter((slot) => !claims.some((claim) => claim.slot === slot))
+      })
+      if (named === all.length) return claims$
+      const others$ = defer(() => {
+        if (left.length === 0) return EMPTY
+        return read(left, turned(all, from + named, all.length - named), from + named, (claims) => {
+          width.fellShort(claims.length >= left.length, slots.length)
+        })
+      })
+      return concat(claims$, others$)
     })
 }
-
-/** Reads in a row that show that the first few lanes give enough. To be wrong costs one round trip more. */
-const SURE_AFTER = 64
-
-/** How many lanes are worth asking together in any case; never fewer than could give one entry to each slot. */
-const fewFor = (slots: readonly string[]): number => Math.max(4, slots.length)
 
 /** How many lanes, from the first on, a read has come to for certain. */
 const reached = (readings: readonly LaneReading[], claims: readonly Claim[]): number => {
@@ -106,13 +107,22 @@ const reached = (readings: readonly LaneReading[], claims: readonly Claim[]): nu
   return claims.length === 0 ? 0 : at + 1
 }
 
-const isAmong = (readings: readonly LaneReading[], first: number, name: string): boolean => {
-  for (let at = 0; at < first && at < readings.length; at++) if (readings[at]?.lane.name === name) return true
-  return false
+/** How many lanes, from the first on, hold all that was given. */
+const lanesOf = (readings: readonly LaneReading[], claims: readonly Claim[]): number => {
+  let last = 0
+  for (const { lane } of claims) {
+    let at = 0
+    while (at < readings.length && readings[at]?.lane.name !== lane.name) at++
+    last = Math.max(last, at)
+  }
+  return last + 1
 }
 
-const rotated = <T>(list: readonly T[], turn: number): readonly T[] => {
+/** So many of them in their order, from one on; the first follows the last. */
+const turned = <T>(list: readonly T[], from: number, count = list.length): readonly T[] => {
   if (list.length < 2) return list
-  const start = turn % list.length
-  return start === 0 ? list : [...list.slice(start), ...list.slice(0, start)]
+  const start = from % list.length
+  if (start + count <= list.length)
+    return start === 0 && count === list.length ? list : list.slice(start, start + count)
+  return [...list.slice(start), ...list.slice(0, start + count - list.length)]
 }

@@ -13,6 +13,7 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
   const claims: Claim[] = []
   const full: LaneReading[] = []
   const wasRead = new Set<LaneReading>()
+  const wasMade = new Set<LaneReading>()
   let open = request.lanes.filter((reading) => !isPaused(lanes, reading))
   let isUsual = lanes.paused.size === 0 && request.lanes.every(({ cap }) => cap === undefined)
 
@@ -20,14 +21,20 @@ export const readVirtually = (lanes: VirtualLanes, request: ReadRequest): ReadRe
     const still: LaneReading[] = []
     const free = slots.length - claims.length
     const share = Math.max(1, Math.floor(free / open.length))
-    let givers = request.isFlowing === true ? Math.min(open.length, Math.max(2, Math.ceil(free / 8))) : undefined
+    let givers = request.isFlowing === true ? Math.min(open.length, Math.ceil(free / 8)) : undefined
     for (const reading of open) {
       const consumer = slots[claims.length]
       if (consumer === undefined) still.push(reading)
-      else if (!hasPlace(lanes, reading)) full.push(reading)
-      else {
+      else if (!hasPlace(lanes, reading)) {
+        full.push(reading)
+        // What was delivered before the group was lost is new again, and others may have a place in it.
+        if (wasMade.has(reading)) lanes.bells.ring(laneBell(reading.lane))
+      } else {
         const stream = lanes.stream(reading.lane)
-        isUsual &&= stream.hasGroup()
+        if (!stream.hasGroup()) {
+          isUsual = false
+          wasMade.add(reading)
+        }
         const left = slots.length - claims.length
         const wanted = isUsual
           ? givers === undefined

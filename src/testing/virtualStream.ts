@@ -67,12 +67,18 @@ export interface VirtualStream {
   deleteEntry(entryId: string): void
 }
 
-/** A stream without entries, whose group is there already. */
+/** A stream that nobody has written to yet. Its first entry brings its group, or whoever reads before that. */
 export const virtualStream = (lane: Lane, now: () => number): VirtualStream => {
   const entries = new Map<string, StoredEntry>()
   let lastMs = 0
   let lastSerial = 0
-  let group: Group | undefined = newGroup([])
+  let hadGroup = false
+  let group: Group | undefined
+
+  const makeGroup = (): Group => {
+    hadGroup = true
+    return newGroup([...entries.values()])
+  }
 
   const nextId = (): string => {
     const ms = now()
@@ -90,13 +96,15 @@ export const virtualStream = (lane: Lane, now: () => number): VirtualStream => {
 
   return {
     append: (taskId) => {
+      // A group that was lost is made again by the next read only.
+      if (!hadGroup) group = makeGroup()
       const entry = { entryId: nextId(), taskId }
       entries.set(entry.entryId, entry)
       group?.order.push(entry)
     },
 
     readNext: (consumer) => {
-      group ??= newGroup([...entries.values()])
+      group ??= makeGroup()
       group.consumers.set(consumer, now())
       let entry = group.order[group.next]
       while (entry && !entries.has(entry.entryId)) entry = group.order[++group.next]

@@ -47,8 +47,13 @@ const anyReadings = fc
       return reading(of, cap === undefined ? {} : { cap })
     })
   })
+/** Mostly few, and sometimes more than what one lane gives at once. */
+const anyPlaces = fc.oneof(
+  { arbitrary: fc.subarray([0, 1, 2, 3], { minLength: 1 }), weight: 3 },
+  { arbitrary: fc.integer({ min: 9, max: 20 }).map((count) => Array.from({ length: count }, (_, n) => n)), weight: 1 },
+)
 const anySlots = fc
-  .tuple(fc.constantFrom(...WORKERS), fc.subarray([0, 1, 2, 3], { minLength: 1 }))
+  .tuple(fc.constantFrom(...WORKERS), anyPlaces)
   .map(([workerId, indices]) => ({ workerId, slots: indices.map((index) => `${workerId}-slot-${String(index)}`) }))
 const anyClaim = fc.nat({ max: 40 })
 
@@ -71,6 +76,12 @@ const enqueue = fc
       return ask(port.enqueue({ taskId: String(id), lane: of, notBefore }))
     })
   })
+
+const enqueueMany = fc.record({ of: anyLane, count: fc.integer({ min: 2, max: 15 }) }).map(({ of, count }) =>
+  namedStep<Side>('enqueueMany', { of: of.name, count }, async ({ harness: { port, ask } }) => {
+    for (let n = 0; n < count; n++) await ask(port.enqueue({ taskId: `many-${String(n)}`, lane: of, notBefore: 0 }))
+  }),
+)
 
 const read = fc.tuple(anySlots, anyReadings, fc.boolean()).map(([asker, readings, isFlowing]) =>
   namedStep<Side>(
@@ -156,6 +167,7 @@ const destroyGroup = anyLane.map((of) =>
 export const anyLaneSteps: fc.Arbitrary<LaneStep[]> = fc.array(
   fc.oneof(
     { arbitrary: enqueue, weight: 8 },
+    { arbitrary: enqueueMany, weight: 2 },
     { arbitrary: read, weight: 8 },
     { arbitrary: settle, weight: 6 },
     { arbitrary: sweep, weight: 3 },

@@ -5,7 +5,7 @@ import type { Service } from '../../support/service.js'
 import { submitManyMails } from './mails.js'
 
 /** As many as a worker promotes in one call. */
-const AT_ONCE = 500
+const AT_ONCE = 250
 const MINUTE_MS = 60_000
 const DAY_MS = 1_440 * MINUTE_MS
 

@@ -68,7 +68,7 @@ describe('promoteWhenDue', () => {
       expectSubscriptions(step$.subscriptions).toBe(['^!', `${restMs + 1}ms ^!`])
       flush()
 
-      expect(port.calls.promote[0]).toEqual([{ promoterId: 'w', roleMs: 300, limit: 500 }])
+      expect(port.calls.promote[0]).toEqual([{ promoterId: 'w', roleMs: 300, limit: 250 }])
     })
   })
 
