@@ -38,7 +38,7 @@ export const jointSteps = (options: JointStepsOptions): JointSteps => {
   const submissions = new Submissions(connection, keys, group)
   return {
     submit: (input) => submissions.submit(input),
-    submitMany: (inputs, onResults) => createTasks(connection, keys, group, inputs, true, onResults),
+    submitMany: (inputs, onResults) => createTasks(connection, keys, group, inputs, 'together', onResults),
     start: (input) => startTask(connection, keys, group, input, true),
     cancel: (input) => cancelTask(connection, keys, group, input),
     deadLetters,

@@ -9,7 +9,7 @@ import { parkedMember } from './parkedMember.js'
 /**
  * KEYS and ARGV of createTasks.
  *
- * @param withEntries whether the tasks are to be queued
+ * @param entries whether the tasks are to be queued; `together`: and none if a key belongs to another payload
  *
  * @example
  * const [scriptKeys, args] = createArguments(keys('svc/'), 'runner', [draft], true)
@@ -18,10 +18,10 @@ export const createArguments = (
   keys: Keys,
   group: string,
   inputs: readonly CreateTask[],
-  withEntries: boolean,
+  entries: boolean | 'together',
 ): [keys: string[], args: string[]] => {
   const scriptKeys = [keys.root]
-  const args = [group, withEntries ? '1' : '', '']
+  const args = [group, entries === 'together' ? 'a' : entries ? '1' : '', '']
   let runs = 0
   /** What the tasks before were, and where the number of those in their run stands. */
   let of: { readonly like: CreateTask; readonly to: Lane; readonly stream: string } | undefined
@@ -33,7 +33,7 @@ export const createArguments = (
       of = { like: input, to, stream: keys.queue(to) }
       run = undefined
     }
-    if (withEntries && isUsual(input)) {
+    if (entries !== false && isUsual(input)) {
       if (!run) {
         runs++
         run = { at: args.length, tasks: 0 }

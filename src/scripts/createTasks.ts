@@ -1,11 +1,11 @@
-import type { CreateResult, CreateTask } from '@furystack/task-runner'
+import type { CreateManyResult, CreateResult, CreateTask } from '@furystack/task-runner'
 
 import type { Connection } from '../connection/connection.js'
 import { checkRowId, isRowId, type Keys } from '../keys/keys.js'
 import { addChildLua } from './addChildLua.js'
 import { blobsLua, blobsOfLua } from './blobsLua.js'
 import { createArguments } from './createArguments.js'
-import { createRefusal, createResults } from './createResults.js'
+import { createRefusal, createResults, createWithheld } from './createResults.js'
 import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { heldKeyLua } from './heldKeyLua.js'
 import { pagesOf } from './pagesOf.js'
@@ -31,7 +31,8 @@ const PAGE = { items: 500, bytes: 16 * 1_048_576, bytesOf: payloadBytesOf }
  *
  * KEYS: 1 root, then for each run the lane's stream, and for each other task the lane's stream and the idempotency lease (the
  * stream again without a key).
- * ARGV: group, entries ('1': make them; '': mark the rows as not yet enqueued), number of runs and other tasks, then for each:
+ * ARGV: group, entries ('1': make them; 'a': make them, and nothing at all where a key belongs to a row with another text as its
+ * payload; '': mark the rows as not yet enqueued), number of runs and other tasks, then for each:
  * number of tasks in the run, lane, type, version, and for each task: id, number of the arguments that follow, the row's fields
  * and values without those that follow from the run;
  * or '0', lane, member of the schedule ('' where neither a time nor a draft needs it), task id, type, version, status, not before (epoch ms, 0 for now), parent ('' for none),
@@ -40,7 +41,9 @@ const PAGE = { items: 500, bytes: 16 * 1_048_576, bytesOf: payloadBytesOf }
  * number of the arguments that follow, the row's fields and values.
  * Returns: now, then for each task 1 for a row under the id given, 'created', the id and the parent's type ('' for none),
  * or 'exists', the id, the row, its events, children and blobs; now alone if all rows are there under the ids given;
- * or now, then only 'refused', the parent and its status ('' if there is none).
+ * or now, then only 'refused', the parent and its status ('' if there is none);
+ * or now, then only 'withheld', and for each key that belongs to another payload the position of its task (from 1) and what
+ * 'exists'.
  */
 const script = defineScript(
   'createTasks',
@@ -84,6 +87,23 @@ local function existing(taskId)
     redis.call('LRANGE', row .. ':children', 0, -1), blobsOf(row, fields) }
 end
 
+local function hasPayload(taskId, first)
+  local given, part = {}, 0
+  for i = first + 13, first + 12 + ARGV[first + 12], 2 do given[ARGV[i]] = ARGV[i + 1] end
+  while true do
+    local name = part == 0 and 'p' or 'p' .. string.format('%d', part)
+    local kept = redis.call('HGET', root .. 'row:' .. taskId, name) or nil
+    if kept ~= given[name] then return false end
+    if not kept then return true end
+    part = part + 1
+  end
+end
+
+local function isTaken(stream, lease, taskId, first)
+  if lease == stream or made[lease] or redis.call('EXISTS', root .. 'row:' .. taskId) == 0 then return false end
+  return not hasPayload(taskId, first)
+end
+
 local function create(stream, lease, taskId, first)
   local row = root .. 'row:' .. taskId
   if redis.call('EXISTS', row) == 1 then return existing(taskId) end
@@ -123,7 +143,7 @@ local function create(stream, lease, taskId, first)
   return { 'created', taskId, parents[parent] or '' }
 end
 
-return { enqueue = enqueue, look = look, existing = existing, create = create }
+return { enqueue = enqueue, look = look, isTaken = isTaken, existing = existing, create = create }
 end
 
 local known
@@ -137,7 +157,7 @@ local function isWrong(stream)
   return kept ~= 'none' and kept ~= 'stream'
 end
 
-local ids, at, key = {}, 4, 2
+local ids, at, key, position, withheld = {}, 4, 2, 0, nil
 for i = 1, runs do
   local tasks, stream = tonumber(ARGV[at]), KEYS[key]
   -- A run that is alone is told of it by its first entry, before anything is written.
@@ -148,13 +168,20 @@ for i = 1, runs do
   if tasks == 0 then
     local taskId, refusal = generally().look(stream, KEYS[key], at + 1)
     if refusal then return refusal end
-    ids[i] = taskId
+    ids[i], position = taskId, position + 1
+    if withEntry == 'a' and generally().isTaken(stream, KEYS[key], taskId, at + 1) then
+      withheld = withheld or { 'withheld' }
+      withheld[#withheld + 1], withheld[#withheld + 2] = position, generally().existing(taskId)
+    end
     key, at = key + 1, at + 14 + tonumber(ARGV[at + 13])
   elseif i < runs then
+    position = position + tasks
     at = at + 4
     for _ = 1, tasks do at = at + 2 + tonumber(ARGV[at + 1]) end
   end
 end
+
+if withheld then return { now, withheld } end
 
 local replies, asGiven, enter = { now }, true, redis.pcall
 at, key = 4, 2
@@ -202,30 +229,46 @@ return asGiven and now or replies
  * the script (or a single task), and each call all or nothing. After a refusal nothing more is tried, and all that is left
  * is answered with it.
  *
- * @param withEntries whether the tasks are to be queued; without, they are marked as not yet enqueued
+ * @param entries whether the tasks are to be queued; without, they are marked as not yet enqueued. `together`: they are queued,
+ * and a call in which a key belongs to another payload does nothing; what follows it is withheld, too
  * @param onResults is given the results of each call while Redis works on the next
  *
  * @example
  * const [result] = await createTasks(connection, keys('svc/'), 'runner', [draft], true)
  */
-export const createTasks = async (
+export function createTasks(
   connection: Connection,
   keys: Keys,
   group: string,
   inputs: readonly CreateTask[],
-  withEntries: boolean,
-  onResults?: (results: readonly CreateResult[]) => void,
-): Promise<CreateResult[]> => {
+  entries: boolean,
+): Promise<CreateResult[]>
+export function createTasks(
+  connection: Connection,
+  keys: Keys,
+  group: string,
+  inputs: readonly CreateTask[],
+  entries: 'together',
+  onResults?: (results: readonly CreateManyResult[]) => void,
+): Promise<CreateManyResult[]>
+export async function createTasks(
+  connection: Connection,
+  keys: Keys,
+  group: string,
+  inputs: readonly CreateTask[],
+  entries: boolean | 'together',
+  onResults?: (results: readonly CreateManyResult[]) => void,
+): Promise<CreateManyResult[]> {
   for (const { id } of inputs) checkRowId(id)
   // No row can be there, but something else could.
   const orphan = inputs.find(({ parentTaskId }) => parentTaskId !== undefined && !isRowId(parentTaskId))
   if (orphan !== undefined) {
     return inputs.map(() => ({ kind: 'refused', parentTaskId: orphan.parentTaskId as string }))
   }
-  const results: CreateResult[] = []
-  let latest: readonly CreateResult[] = []
+  const results: CreateManyResult[] = []
+  let latest: readonly CreateManyResult[] = []
   const [first, ...rest] = pagesOf(inputs, PAGE)
-  let next = first && { page: first, wire: createArguments(keys, group, first, withEntries) }
+  let next = first && { page: first, wire: createArguments(keys, group, first, entries) }
   // One call after the other: tasks are queued in their order, and what comes after a fault is left undone.
   while (next) {
     const { page, wire } = next
@@ -237,10 +280,17 @@ export const createTasks = async (
       await nextTurn()
     }
     if (latest.length > 0) onResults?.(latest)
-    next = following && { page: following, wire: createArguments(keys, group, following, withEntries) }
+    next = following && { page: following, wire: createArguments(keys, group, following, entries) }
     const reply = await replying
     const refusal = createRefusal(reply)
     if (refusal) return [...results, ...inputs.slice(results.length).map(() => refusal)]
+    const withheld = createWithheld(reply)
+    if (withheld) {
+      return [
+        ...results,
+        ...inputs.slice(results.length).map((_, at) => withheld.get(at) ?? { kind: 'withheld' as const }),
+      ]
+    }
     latest = createResults(script.name, reply, page)
     results.push(...latest)
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import type { CreateResult, CreateTask } from '@furystack/task-runner'
+import type { CreateManyResult, CreateTask } from '@furystack/task-runner'
 import { expect, it, onTestFinished } from 'vitest'
 
 import type { Connection } from '../../src/connection/connection.js'
@@ -125,10 +125,10 @@ it('hands over the results of each call while the next is on its way, and tries 
     replace: () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
-  const noteResults = (results: readonly CreateResult[]) => {
+  const noteResults = (results: readonly CreateManyResult[]) => {
     told.push(...new Set(results.map(({ kind }) => kind)))
   }
-  const create = (tasks: CreateTask[]) => createTasks(watched, keys, 'runner', tasks, true, noteResults)
+  const create = (tasks: CreateTask[]) => createTasks(watched, keys, 'runner', tasks, 'together', noteResults)
   const some = (count: number, more: Partial<CreateTask> = {}) =>
     Array.from({ length: count }, () => taskOf(randomUUID(), more))
   // The server knows the script.

@@ -75,7 +75,7 @@ export type {
 } from './queue/queueAdapter.js'
 export type { ClaimOutcome } from './queue/claimOutcome.js'
 export type { UnservedChange } from './queue/unservedChange.js'
-export type { CreateResult, CreateTask } from './store/createTask.js'
+export type { CreateManyResult, CreateResult, CreateTask } from './store/createTask.js'
 export type { InProcessTaskRunnerOptions as DefineInProcessTaskRunnerOptions } from './inProcess/inProcessTaskRunnerOptions.js'
 export type { DeadEntry, DeadLetter, DeadLetterReason, DeadTask } from './deadLetters/deadLetter.js'
 export type {

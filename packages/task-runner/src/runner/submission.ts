@@ -6,7 +6,7 @@ import { InvalidTaskStateError } from '../errors/invalidTaskStateError.js'
 import { UnknownTaskError } from '../errors/unknownTaskError.js'
 import { UnsupportedDelayError } from '../errors/unsupportedDelayError.js'
 import { canonicalJson } from '../json/canonicalJson.js'
-import type { CreateResult, CreateTask } from '../store/createTask.js'
+import type { CreateManyResult, CreateResult, CreateTask } from '../store/createTask.js'
 import type { StartResult, StartTask } from '../store/startTask.js'
 import type { StoredTask } from '../store/storedTask.js'
 import type { Task } from '../task/task.js'
@@ -48,18 +48,23 @@ export class Submission {
     await assertParents(this.parts.store, creates)
     /** Those of the first steps, which are told of while the broker works on the others. */
     const created: Array<Task | undefined> = []
-    const tellCreated = (results: readonly CreateResult[]): void => {
+    const tellCreated = (results: readonly CreateManyResult[]): void => {
       for (const result of results) {
         const create = creates[created.length] as CreateTask
         created.push(result.kind === 'created' ? this.#created(create, result) : undefined)
       }
     }
-    const results = (await this.parts.joint?.submitMany?.(creates, tellCreated)) ?? []
+    const results = await this.#createMany(creates, tellCreated)
+    for (const [index, result] of results.entries()) {
+      if (result.kind === 'withheld' && result.stored) assertSamePayload(creates[index] as CreateTask, result.stored)
+    }
     const tasks: SubmittedTask[] = []
     const failures: unknown[] = []
     // One after the other, so that they are queued in their order.
     for (const [index, create] of creates.entries()) {
-      const result = results[index]
+      const answer = results[index]
+      // Where the payloads are the same after all, in other words, each is a submission of its own.
+      const result = answer?.kind === 'withheld' ? undefined : answer
       try {
         tasks.push(created[index] ?? (await this.#place(create, result)))
       } catch (error) {
@@ -115,11 +120,8 @@ export class Submission {
 
   /** The key belongs to a task already. */
   async #answerWithHolder(create: CreateTask, stored: StoredTask): Promise<SubmittedTask> {
-    const { id, type, status, payload } = stored.task
-    const own: unknown = create.payloadJson === undefined ? undefined : JSON.parse(create.payloadJson)
-    if (canonicalJson(payload) !== canonicalJson(own)) {
-      throw new IdempotencyConflictError(type, keyOfScope(create.idempotencyKey ?? ''), id)
-    }
+    const { id, status } = stored.task
+    assertSamePayload(create, stored)
     // It belongs to a draft, and whoever submits wants it to run.
     const started = status === 'draft' && create.status === 'pending' ? await this.#start({ taskId: id }) : undefined
     return markDuplicate(presentTask({ task: started?.stored?.task ?? stored.task }))
@@ -132,16 +134,36 @@ export class Submission {
     return create.status === 'draft' ? store.create(create) : joint.submit(create)
   }
 
+  /** All or nothing, where that can be done; nothing where each is to be created by itself. */
+  async #createMany(
+    creates: readonly CreateTask[],
+    onResults: (results: readonly CreateManyResult[]) => void,
+  ): Promise<CreateManyResult[]> {
+    const { joint, store } = this.parts
+    if (joint !== undefined) return (await joint.submitMany?.(creates, onResults)) ?? []
+    if (store.createMany === undefined) return []
+    const leased: CreateTask[] = []
+    // Which task comes after one that has failed is decided by the store, whoever has the lease.
+    for (const create of creates) leased.push(create.resubmitAfterFailure ? create : await this.#leased(create))
+    return store.createMany(leased)
+  }
+
   /** Key and row lie in two places. */
   async #createApart(create: CreateTask): Promise<CreateResult> {
-    const { adapter, store } = this.parts
-    const { id: taskId, type, idempotencyKey: key, resubmitAfterFailure = false } = create
-    if (key === undefined || adapter.acquireIdempotencyLease === undefined) return store.create(create)
-    const id = await adapter.acquireIdempotencyLease({ type, key, taskId })
-    const result = await store.create({ ...create, id })
+    const { store } = this.parts
+    const leased = await this.#leased(create)
+    const result = await store.create(leased)
     const isFailed = result.kind === 'exists' && ['failed', 'cancelled'].includes(result.stored.task.status)
     // The lease is still that of the first task; which one comes after it is decided by the store.
-    return isFailed && resubmitAfterFailure ? store.create(create) : result
+    return isFailed && leased !== create && create.resubmitAfterFailure === true ? store.create(create) : result
+  }
+
+  /** Under the id of the task that the queue has given the key to. */
+  async #leased(create: CreateTask): Promise<CreateTask> {
+    const { adapter } = this.parts
+    const { id: taskId, type, idempotencyKey: key } = create
+    if (key === undefined || adapter.acquireIdempotencyLease === undefined) return create
+    return { ...create, id: await adapter.acquireIdempotencyLease({ type, key, taskId }) }
   }
 
   async #settle(create: CreateTask, result: CreateResult): Promise<SubmittedTask> {
@@ -186,4 +208,11 @@ export class Submission {
       ...(parentTaskId !== undefined && { parentTaskId }),
     })
   }
+}
+
+/** @throws {IdempotencyConflictError} if the key belongs to another payload */
+const assertSamePayload = ({ payloadJson, idempotencyKey = '' }: CreateTask, { task }: StoredTask): void => {
+  const own: unknown = payloadJson === undefined ? undefined : JSON.parse(payloadJson)
+  if (canonicalJson(task.payload) === canonicalJson(own)) return
+  throw new IdempotencyConflictError(task.type, keyOfScope(idempotencyKey), task.id)
 }

@@ -40,10 +40,10 @@ export interface TaskRunner extends Disposable {
   submit<P>(options: SubmitOptions<P>): Promise<SubmittedTask>
 
   /**
-   * Submits many tasks, and resolves with them in their order. All of them are checked before anything is written: if one
-   * is refused, none is submitted. After that each task stands for itself, unless the queue takes many in one step (the
-   * one over Redis does, 500 or 16 MiB of payloads at a time): when it rejects later on, others may have been submitted.
-   * A key may come twice in a list, with one payload, and is one task.
+   * Submits many tasks, and resolves with them in their order: all or none. If one is refused, because its key belongs to
+   * another payload, say, none is submitted. Over Redis this holds for each 500 or 16 MiB of payloads of a list, those in front
+   * of which may have been submitted when it rejects; with rows of a store that has no `createMany`, for what can be checked
+   * before anything is written. A key may come twice in a list, with one payload, and is one task.
    */
   submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]>
 

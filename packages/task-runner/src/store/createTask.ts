@@ -80,3 +80,13 @@ export type CreateResult =
   | { kind: 'created'; taskId: string; at: number; parentType?: string }
   | { kind: 'exists'; stored: StoredTask }
   | { kind: 'refused'; parentTaskId: string; parentStatus?: TaskStatus }
+
+/**
+ * What came of a task that is created together with others, all or nothing. `withheld`: none of them was created, because a
+ * key in the list belongs to a task whose payload is another text. `stored` is that task, and absent for its neighbours.
+ *
+ * @example
+ * const results: CreateManyResult[] = (await store.createMany?.([draft])) ?? []
+ * if (results.some(({ kind }) => kind === 'withheld')) console.log('nothing was written')
+ */
+export type CreateManyResult = CreateResult | { kind: 'withheld'; stored?: StoredTask }

@@ -1,7 +1,7 @@
 import type { DeadLetterBox } from '../deadLetters/deadLetterBox.js'
 import type { ClaimedTask } from '../queue/queueAdapter.js'
 import type { CancelResult, CancelTask } from './cancelTask.js'
-import type { CreateResult, CreateTask } from './createTask.js'
+import type { CreateManyResult, CreateResult, CreateTask } from './createTask.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
 import type { SpawnChild, SpawnResult } from './spawnChild.js'
@@ -25,15 +25,16 @@ export interface JointSteps {
   submit(input: CreateTask): Promise<CreateResult>
   /**
    * The same for many tasks in as few steps as the broker allows, answers in order; without it they are submitted one by
-   * one. A step is all or nothing. When it rejects, the steps before it have been taken.
+   * one. A step is all or nothing, and nothing where a key belongs to another payload. When it rejects, the steps before
+   * it have been taken.
    *
    * @param onResults may be given the results of each step as soon as they are there, in order, so that the caller works on
    * them while the broker works on the next; it does not throw
    */
   submitMany?(
     inputs: readonly CreateTask[],
-    onResults?: (results: readonly CreateResult[]) => void,
-  ): Promise<CreateResult[]>
+    onResults?: (results: readonly CreateManyResult[]) => void,
+  ): Promise<CreateManyResult[]>
   /** Draft to pending, and its entry. */
   start(input: StartTask): Promise<StartResult>
   /** Ends the attempt, settles its claim, and adds the entry of a retry. After it the outcome has nothing left to do. */

@@ -3,7 +3,7 @@ import { defineService, type Token } from '@furystack/inject'
 import type { DeadLetterBox } from '../deadLetters/deadLetterBox.js'
 import type { BeginAttempt, BeginResult } from './beginAttempt.js'
 import type { CancelResult, CancelTask } from './cancelTask.js'
-import type { CreateResult, CreateTask } from './createTask.js'
+import type { CreateManyResult, CreateResult, CreateTask } from './createTask.js'
 import type { DueBlobsPage, SettleBlobs, TakeDueBlobs } from './dueBlobs.js'
 import type { ExtendAttempt, ExtendResult } from './extendAttempt.js'
 import type { FinishAttempt, FinishResult } from './finishAttempt.js'
@@ -50,6 +50,11 @@ export interface TaskStore {
    * its place among the parent's children in the same write, which is refused below a parent that is over.
    */
   create(input: CreateTask): Promise<CreateResult>
+  /**
+   * The same for many rows in one step, all or nothing; answers in order. Without it they are created one by one, and what
+   * is refused for one leaves the others.
+   */
+  createMany?(inputs: readonly CreateTask[]): Promise<CreateManyResult[]>
   /** The row, or `undefined` if there is none. */
   get(taskId: string): Promise<StoredTask | undefined>
   /** In the order of the ids; `undefined` for those that do not exist. */

@@ -1,5 +1,5 @@
 import { isTerminalStatus } from '../../task/taskStatus.js'
-import { DEFAULT_KEY_TTL_MS, type CreateResult, type CreateTask } from '../createTask.js'
+import { DEFAULT_KEY_TTL_MS, type CreateManyResult, type CreateResult, type CreateTask } from '../createTask.js'
 import { MemoryKeys } from './memoryKeys.js'
 import type { MemoryRow } from './memoryRow.js'
 import type { MemoryRows } from './memoryRows.js'
@@ -29,6 +29,28 @@ export class MemoryCreation {
     return result
   }
 
+  /** All or nothing. */
+  createMany(inputs: readonly CreateTask[], at: number): CreateManyResult[] {
+    const holders = inputs.map((input) => this.#holderOf(input, at))
+    // What this call makes holds the key for those that follow; they have the same payload.
+    const made = new Set(inputs.filter((_, index) => holders[index] === undefined).map(keyOf))
+    const others = holders.map((holder, index) => {
+      const input = inputs[index] as CreateTask
+      return holder !== undefined && !made.has(keyOf(input)) && holder.payloadJson !== input.payloadJson
+        ? holder
+        : undefined
+    })
+    if (others.some((holder) => holder !== undefined)) {
+      return others.map((holder) => ({ kind: 'withheld', ...(holder && { stored: toStoredTask(holder) }) }))
+    }
+    for (const [index, { id, parentTaskId }] of inputs.entries()) {
+      const isThere = holders[index] !== undefined || this.rows.get(id) !== undefined
+      const refusal = parentTaskId === undefined || isThere ? undefined : this.#refusalOf(parentTaskId)
+      if (refusal) return inputs.map(() => refusal)
+    }
+    return inputs.map((input) => this.create(input, at))
+  }
+
   #holderOf({ type, idempotencyKey, resubmitAfterFailure = false }: CreateTask, at: number): MemoryRow | undefined {
     if (idempotencyKey === undefined) return undefined
     const row = this.keys.find(type, idempotencyKey, at)
@@ -43,11 +65,18 @@ export class MemoryCreation {
       return { kind: 'created', taskId, at }
     }
     const parent = this.rows.get(parentTaskId)
-    if (parent === undefined) return { kind: 'refused', parentTaskId }
-    const { status: parentStatus } = parent
-    const isOver = isTerminalStatus(parentStatus) || parentStatus === 'cancelling'
-    if (isOver) return { kind: 'refused', parentTaskId, parentStatus }
+    const refusal = this.#refusalOf(parentTaskId)
+    if (refusal || parent === undefined) return refusal ?? { kind: 'refused', parentTaskId }
     this.tree.addChild(parent, input, at)
     return { kind: 'created', taskId, at, parentType: parent.created.type }
   }
+
+  #refusalOf(parentTaskId: string): (CreateResult & { kind: 'refused' }) | undefined {
+    const parentStatus = this.rows.get(parentTaskId)?.status
+    if (parentStatus === undefined) return { kind: 'refused', parentTaskId }
+    const isOver = isTerminalStatus(parentStatus) || parentStatus === 'cancelling'
+    return isOver ? { kind: 'refused', parentTaskId, parentStatus } : undefined
+  }
 }
+
+const keyOf = ({ type, idempotencyKey = '' }: CreateTask): string => JSON.stringify([type, idempotencyKey])

@@ -5,7 +5,7 @@ import { isDefaultPolicy } from '../../task/isDefaultPolicy.js'
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import type { BeginAttempt, BeginResult } from '../beginAttempt.js'
 import type { CancelResult, CancelTask } from '../cancelTask.js'
-import type { CreateResult, CreateTask } from '../createTask.js'
+import type { CreateManyResult, CreateResult, CreateTask } from '../createTask.js'
 import type { DueBlobsPage, SettleBlobs, TakeDueBlobs } from '../dueBlobs.js'
 import type { ExtendAttempt, ExtendResult } from '../extendAttempt.js'
 import type { FinishAttempt, FinishResult } from '../finishAttempt.js'
@@ -90,6 +90,10 @@ export class MemoryTaskStore implements TaskStore {
 
   public create(input: CreateTask): Promise<CreateResult> {
     return this.#step(() => this.#creation.create(input, this.#now()))
+  }
+
+  public createMany(inputs: readonly CreateTask[]): Promise<CreateManyResult[]> {
+    return this.#step(() => this.#creation.createMany(inputs, this.#now()))
   }
 
   public get(taskId: string): Promise<StoredTask | undefined> {
