@@ -1,8 +1,15 @@
 import { InMemoryBlobStore } from '@furystack/blob-store'
 import { InProcessCrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
-import { InProcessQueueAdapter, MemoryTaskStore, TaskRunnerCore, TaskRunnerTelemetry } from '@furystack/task-runner'
+import {
+  InProcessQueueAdapter,
+  MemoryTaskStore,
+  TaskRunnerCore,
+  TaskRunnerTelemetry,
+  type TaskStore,
+} from '@furystack/task-runner'
 
+import { overLink } from '../support/link.js'
 import { queueAdapterSuite } from './queueAdapterSuite.js'
 import { runnerSuite } from './runnerSuite.js'
 
@@ -17,7 +24,7 @@ queueAdapterSuite('InProcessQueueAdapter', ({ nodes, concurrencyLimits, idempote
 // Several cores over one queue, one store and one bus stand for several processes.
 runnerSuite(
   'TaskRunnerCore over a queue in this process',
-  (count, { blobStore = new InMemoryBlobStore(), idempotencyTtlSec, ...options } = {}) => {
+  (count, { blobStore = new InMemoryBlobStore(), idempotencyTtlSec, link, ...options } = {}) => {
     const queueAdapter = new InProcessQueueAdapter(idempotencyTtlSec === undefined ? {} : { idempotencyTtlSec })
     const bus = new InProcessCrossNodeBus()
     const injector = createInjector()
@@ -25,7 +32,7 @@ runnerSuite(
       injector,
       bus,
       blobStore,
-      store: new MemoryTaskStore(),
+      store: link ? overLink<TaskStore>(new MemoryTaskStore(), link) : new MemoryTaskStore(),
       telemetry: new TaskRunnerTelemetry(),
       queueAdapter,
     }

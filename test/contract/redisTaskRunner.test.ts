@@ -5,6 +5,9 @@ import { RedisCrossNodeBus } from '@furystack/redis-cross-node-bus'
 import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack/task-runner'
 
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
+import { commandNames } from '../support/commandNames.js'
+import { gatedClient } from '../support/gatedClient.js'
+import { type Link, overLink } from '../support/link.js'
 import { connectMinimalClient } from '../support/minimalUser.js'
 import { connectClient, uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
@@ -12,7 +15,11 @@ import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
 /** Each runner has connections of its own, and a bus of its own unless one stands for a bus between processes. */
 const makeRunners = async (
   count: number,
-  { blobStore = new InMemoryBlobStore(), ...more }: Partial<RedisTaskRunnerOptions> & { blobStore?: BlobStore } = {},
+  {
+    blobStore = new InMemoryBlobStore(),
+    link,
+    ...more
+  }: Partial<RedisTaskRunnerOptions> & { blobStore?: BlobStore; link?: Link } = {},
   elsewhere?: { store: TaskStore; bus: CrossNodeBus },
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
@@ -24,13 +31,14 @@ const makeRunners = async (
   const injector = createInjector()
   const telemetry = new TaskRunnerTelemetry()
   const options = {
-    client,
+    client: link && elsewhere === undefined ? gatedClient(client, link, commandNames()) : client,
     serviceName: 'test',
     topicPrefix,
     capabilityCheck: 'off' as const,
     expiryIntervalMs: 50,
     ...more,
   }
+  const store = link && elsewhere ? overLink(elsewhere.store, link) : elsewhere?.store
   const buses = Array.from(
     { length: count },
     () =>
@@ -38,7 +46,7 @@ const makeRunners = async (
       new RedisCrossNodeBus({ client: busClient, serviceName: 'test', topicPrefix: options.topicPrefix }),
   )
   const runners = buses.map((bus) => {
-    const parts = { injector, bus, blobStore, telemetry, store: elsewhere?.store }
+    const parts = { injector, bus, blobStore, telemetry, store }
     return new RedisTaskRunner(parts, options)
   })
   return {

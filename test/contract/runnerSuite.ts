@@ -21,11 +21,13 @@ import { from, lastValueFrom, Observable, of, tap, throwError } from 'rxjs'
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
+import type { Link } from '../support/link.js'
 import { until } from '../support/until.js'
 import { runnerBlobSuite } from './runnerBlobSuite.js'
 import { runnerIdempotencySuite } from './runnerIdempotencySuite.js'
 import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerFailureSuite } from './runnerFailureSuite.js'
+import { runnerReplaySuite } from './runnerReplaySuite.js'
 import { runnerRetentionSuite } from './runnerRetentionSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 import { runnerUnservedSuite } from './runnerUnservedSuite.js'
@@ -52,12 +54,16 @@ export type MakeRunners = (
     blobSweepIntervalMs?: number
     unservedAfterMs?: number
     maintenanceIntervalMs?: number
+    reconcilerIntervalMs?: number
+    /** What leads from the runners to their rows: each use has the name of an operation of the store. @default none */
+    link?: Link
   },
 ) => Promise<RunnersHarness>
 
 /** What any task runner has to do, whatever its queue and its store are. */
 export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerTreeSuite(name, makeRunners)
+  runnerReplaySuite(name, makeRunners)
   runnerFailureSuite(name, makeRunners)
   runnerRetentionSuite(name, makeRunners)
   runnerBlobSuite(name, makeRunners)
