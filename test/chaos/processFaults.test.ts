@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { Link } from '../support/link.js'
+import { crashSample } from './crashPoints/crashSample.js'
 import { inParallel } from './crashPoints/inParallel.js'
 import { type Moment, momentsOf } from './crashPoints/moments.js'
 import { buildProcessProgram, type ProcessProgram } from './crashPoints/processProgram.js'
@@ -82,20 +83,22 @@ const play = async (stack: RedisStack, scenario: Scenario, moment?: Moment): Pro
 
 const chosen = (moments: readonly Moment[], scenario: Scenario, stack: RedisStack): Moment[] => {
   if (isFull || (stack === 'rows and queue as one' && WHOLE.has(scenario.name))) return [...moments]
-  const from = Math.floor(Math.random() * EVERY)
-  return moments.filter((_, index) => index % EVERY === from)
+  return crashSample.everyNth(moments, EVERY, `${stack}/${scenario.name}`)
 }
 
-describe.each(isFull ? REDIS_STACKS : REDIS_STACKS.slice(0, 1))('a process over Redis, %s, killed', (stack) => {
-  it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
-    'loses and repeats nothing at commands of: %s',
-    async (_, scenario) => {
-      const moments = chosen(momentsOf(await play(stack, scenario)), scenario, stack)
-      const nameOf = ({ name, nth }: Moment): string => `${name} ${nth}`
-      expect(await inParallel(moments, { atOnce: AT_ONCE, nameOf }, (moment) => play(stack, scenario, moment))).toEqual(
-        [],
-      )
-    },
-    isFull ? 600_000 : 60_000,
-  )
-})
+describe.each(isFull ? REDIS_STACKS : REDIS_STACKS.slice(0, 1))(
+  `a process over Redis, %s, killed, ${crashSample.again}`,
+  (stack) => {
+    it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+      'loses and repeats nothing at commands of: %s',
+      async (_, scenario) => {
+        const moments = chosen(momentsOf(await play(stack, scenario)), scenario, stack)
+        const nameOf = ({ name, nth }: Moment): string => `${name} ${nth}`
+        expect(
+          await inParallel(moments, { atOnce: AT_ONCE, nameOf }, (moment) => play(stack, scenario, moment)),
+        ).toEqual([])
+      },
+      isFull ? 600_000 : 60_000,
+    )
+  },
+)

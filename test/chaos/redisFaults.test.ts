@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { type Fault, Link } from '../support/link.js'
 import { until } from '../support/until.js'
+import { crashSample } from './crashPoints/crashSample.js'
 import { inParallel } from './crashPoints/inParallel.js'
 import { faultAt, type Moment, momentsOf } from './crashPoints/moments.js'
 import { recover } from './crashPoints/recover.js'
@@ -75,20 +76,19 @@ const play = async (stack: RedisStack, scenario: Scenario, point?: Point): Promi
 }
 
 /** All of them; or those where the process dies, and of the stacks that differ less from the others every third. */
-const pointsOf = (names: readonly string[], stack: RedisStack): Point[] => {
+const pointsOf = (names: readonly string[], stack: RedisStack, scenario: Scenario): Point[] => {
   const faults = isFull ? FAULTS : FAULTS.slice(0, 2)
   const points = faults.flatMap((fault) => momentsOf(names).map((moment) => ({ ...fault, moment })))
   if (isFull) return points
-  const from = Math.floor(Math.random() * 3)
-  const isAll = (how: string): boolean => how === 'crash' && stack === 'rows and queue as one'
-  return points.filter(({ how }, index) => isAll(how) || index % 3 === from)
+  const isAlways = ({ how }: Point): boolean => how === 'crash' && stack === 'rows and queue as one'
+  return crashSample.everyNth(points, 3, `${stack}/${scenario.name}`, isAlways)
 }
 
-describe.each(REDIS_STACKS)('over Redis, %s', (stack) => {
+describe.each(REDIS_STACKS)(`over Redis, %s, ${crashSample.again}`, (stack) => {
   it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
     'loses and repeats nothing at commands of: %s',
     async (_, scenario) => {
-      const points = pointsOf(await play(stack, scenario), stack)
+      const points = pointsOf(await play(stack, scenario), stack, scenario)
       const nameOf = ({ how, when, moment: { name, nth } }: Point): string => `${how} ${when} ${name} ${nth}`
       expect(await inParallel(points, { atOnce: AT_ONCE, nameOf }, (point) => play(stack, scenario, point))).toEqual([])
     },
