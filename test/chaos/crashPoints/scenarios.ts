@@ -248,6 +248,15 @@ const tree: Scenario = {
     expect(root.result).toBe(86)
     // It waits twice, and is woken once for each wait.
     expect(root.attempts.filter(({ status }) => status === 'suspended').length).toBeLessThanOrEqual(2)
+    // Past the first wait both children have been run, and neither is again.
+    const between = outcome.log.findIndex((line) => line.kind === 'did' && line.what === 'between')
+    const children = rowsOf(outcome, 'child').map(({ id }) => id)
+    const runsOf = (lines: readonly LogLine[]): Set<string> =>
+      new Set(lines.flatMap((line) => (line.kind === 'ran' && children.includes(line.taskId) ? [line.taskId] : [])))
+    expect(between).toBeGreaterThan(-1)
+    const pair = runsOf(outcome.log.slice(0, between))
+    expect(pair.size).toBe(2)
+    expect([...runsOf(outcome.log.slice(between))].filter((id) => pair.has(id))).toEqual([])
   },
 }
 
