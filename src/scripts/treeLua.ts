@@ -1,7 +1,7 @@
 /**
  * Needs the clock, the bell and the entries. `tellParent` is called in the step that ends a task: the parent's history
  * gets the event, its count of open children goes down, and if it waited for this child as its last one, it is pending,
- * with an entry, or without a group marked as not yet enqueued. `state` and `kind` are
+ * due now, with an entry, or without a group marked as not yet enqueued. `state` and `kind` are
  * the status and type that the parent's row has, nil if there is none. Answers JSON of `taskId`, `type` and `woken`, or ''
  * if nobody has to be told.
  *
@@ -11,7 +11,7 @@ export const treeLua = `
 local function wake(root, group, row, taskId, kind)
   local version, lane = unpack(redis.call('HMGET', row, 'v', 'ln'))
   redis.call('HDEL', row, 'w', 'ln')
-  redis.call('HSET', row, 's', 'pending')
+  redis.call('HSET', row, 's', 'pending', 'n', nowText)
   if group == '' then
     redis.call('ZADD', root .. 'unqueued', nowText, taskId)
   else

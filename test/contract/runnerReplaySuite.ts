@@ -61,6 +61,10 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
       cleanups.push(() => harness.dispose())
       const runner: TaskRunner = harness.runners[0]!
       const gate = deferred()
+      const lags: number[] = []
+      harness.telemetry.addListener('onTaskClaimed', ({ type, queueLagMs }) => {
+        if (type === 'parent') lags.push(queueLagMs)
+      })
       runner.registerWorker({
         name: 'worker',
         handlers: [
@@ -90,7 +94,7 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
         gate.resolve()
         return ended()
       }
-      return { ended, resume, openGate: () => gate.resolve() }
+      return { ended, resume, lags, openGate: () => gate.resolve() }
     }
 
     const statusesOf = ({ attempts }: Task) => attempts.map(({ status }) => status)
@@ -150,6 +154,15 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
         expect(task.childTaskIds).toHaveLength(1)
       },
     )
+
+    it('T61 counts the lag of a parent from when its last child woke it, not from when it began to wait', async () => {
+      const { resume, lags } = await setUp((ctx) => ctx.spawnChildAndAwait('child', 1))
+      const { attempts, events } = await resume()
+      const wokenAt = events.find(({ kind }) => kind === 'child-completed')?.at ?? ''
+      // It is by the wait that the two differ.
+      expect(Date.parse(wokenAt)).toBeGreaterThan(Date.parse(attempts[0]?.finishedAt ?? ''))
+      expect(lags.slice(1)).toEqual([Date.parse(attempts[1]?.startedAt ?? '') - Date.parse(wokenAt)])
+    })
 
     it('T20 answers a fetch as before, over a suspension, and calls once', async () => {
       let calls = 0

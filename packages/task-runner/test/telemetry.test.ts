@@ -53,6 +53,24 @@ describe('telemetry', () => {
     expect(lags).toEqual([7, 60_007, 9])
   })
 
+  it('T61 counts the lag of a parent from when its last child woke it, not from when it began to wait', async () => {
+    let time = 1_000_000
+    const store = new MemoryTaskStore({ now: () => time })
+    const { adapter, register, submit, read, telemetry } = setUpCore({ store })
+    const lags: number[] = []
+    telemetry.addListener('onTaskClaimed', ({ type, queueLagMs }) => type === 'mail' && lags.push(queueLagMs))
+    register([
+      handle((ctx) => ctx.spawnChildAndAwait('child', 1)),
+      handle(() => void (time += 60_000), { type: 'child' }),
+    ])
+    const { id } = await submit()
+    expect(await adapter.deliver(id)).toEqual({ kind: 'suspended' })
+    await adapter.deliver((await read(id)).childTaskIds[0]!, { type: 'child' })
+    time += 9
+    expect(await adapter.deliver(id)).toEqual({ kind: 'success' })
+    expect(lags).toEqual([0, 9])
+  })
+
   it('builds nothing that nobody listens to', async () => {
     const { adapter, register, submit, telemetry } = setUpCore()
     const emit = vi.spyOn(telemetry, 'emit')

@@ -24,7 +24,7 @@ import type { ExpiredTask, FailedTask, StoredTask } from './storedTask.js'
  * is always a fresh copy.
  *
  * Whatever ends a task also tells its parent, in the same write: the parent's history gets a `child-completed`, and a
- * parent that waited for this child as its last one becomes pending, marked as not yet enqueued.
+ * parent that waited for this child as its last one becomes pending, due at that time and marked as not yet enqueued.
  *
  * Operations reject only for trouble of the store itself (it cannot be reached, it refused the write).
  *

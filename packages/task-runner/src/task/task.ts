@@ -69,7 +69,7 @@ export class Task {
   declare submittedBy?: string
   /** When it was stored. */
   declare submittedAt: string
-  /** Earliest start. A retry rewrites it. */
+  /** Earliest start. A retry rewrites it, and so does the child that wakes a waiting parent. */
   declare notBefore?: string
   /** When the first attempt has to have begun; a task that has not been run by then fails. */
   declare startBefore?: string

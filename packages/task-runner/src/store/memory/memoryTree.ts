@@ -94,7 +94,10 @@ export class MemoryTree {
     if (isTerminalStatus(parent.status)) return {}
     logEvent(parent, { at: new Date(at).toISOString(), kind: 'child-completed', childTaskId: id, status })
     const woken = parent.open.delete(id) && parent.open.size === 0 && parent.status === 'waiting'
-    if (woken) this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))
+    if (woken) {
+      parent.notBefore = at
+      this.rows.settle(parent, at, () => moveTo(parent, 'pending', at))
+    }
     return { parent: { taskId: parent.created.id, type: parent.created.type, woken } }
   }
 
