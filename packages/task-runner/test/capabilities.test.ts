@@ -26,6 +26,18 @@ describe('assertCapabilities', () => {
     expect(() => assertCapabilities({ capabilities: { persistent: false } }, blobs(false), bus(false))).not.toThrow()
   })
 
+  it('says what to bind to which token, and which package has it, for what is missing alone', () => {
+    const runner = { capabilities: { persistent: true } }
+    const blobAdvice = 'BlobStore, such as defineS3BlobStore of @furystack/s3-blob-store'
+    const busAdvice = 'CrossNodeBus, such as defineRedisCrossNodeBusAdapter of @furystack/redis-cross-node-bus'
+    const both = new RegExp(`${blobAdvice} .*${busAdvice} `)
+    const onlyBlobs = new RegExp(`${blobAdvice} (?!.*CrossNodeBus)`)
+    const onlyBus = new RegExp(`(?<!BlobStore.*)${busAdvice} `)
+    expect(() => assertCapabilities(runner, blobs(false), bus(false))).toThrow(both)
+    expect(() => assertCapabilities(runner, blobs(false), bus(true))).toThrow(onlyBlobs)
+    expect(() => assertCapabilities(runner, blobs(true), bus(false))).toThrow(onlyBus)
+  })
+
   it('T49 asks whether the queue is shared, not whether it lasts', () => {
     const shared = { capabilities: { persistent: false, distributed: true } }
     expect(() => assertCapabilities(shared, blobs(false), bus(true))).toThrow(/cross-node-accessible/)

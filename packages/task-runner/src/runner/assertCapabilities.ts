@@ -8,7 +8,7 @@ import type { TaskRunnerCapabilities } from './taskRunnerCapabilities.js'
  * Throws a `MissingCapabilityError` if several nodes share the tasks of a runner, while blobs or updates stay on one
  * node. A runner does the same check when it is made, unless it is told not to (`capabilityCheck`).
  *
- * @throws {MissingCapabilityError} naming all that is missing and what to bind instead
+ * @throws {MissingCapabilityError} naming all that is missing, what to bind instead, and where that comes from
  *
  * @example
  * import { BlobStore } from '@furystack/blob-store'
@@ -25,13 +25,17 @@ export const assertCapabilities = (
   if (!blobStore.capabilities.crossNodeAccessible) {
     missing.push({
       part: 'blob store',
-      what: 'a cross-node-accessible blob store bound to BlobStore (a task may run on another node than the one that wrote its blobs)',
+      what:
+        'a cross-node-accessible blob store bound to BlobStore, such as defineS3BlobStore of @furystack/s3-blob-store ' +
+        '(a task may run on another node than the one that wrote its blobs)',
     })
   }
   if (!bus.capabilities.crossNodeDelivery) {
     missing.push({
       part: 'bus',
-      what: 'a cross-node bus bound to CrossNodeBus (updates and requests to cancel have to reach the other nodes)',
+      what:
+        'a cross-node bus bound to CrossNodeBus, such as defineRedisCrossNodeBusAdapter of ' +
+        '@furystack/redis-cross-node-bus (updates and requests to cancel have to reach the other nodes)',
     })
   }
   const [first] = missing
