@@ -96,6 +96,12 @@ export const queueAdapterSuite = (
       return ids
     }
 
+    it('tells whether several nodes share its queue, by which a runner decides what it needs', async () => {
+      const [here, there] = await setUp({ nodes: 2 })
+      // Nodes that have the same adapter are one process.
+      expect(here?.capabilities.distributed).toBe(here !== there)
+    })
+
     it('gives every entry to one slot of one worker', async () => {
       const nodes = await setUp({ nodes: 2 })
       const seen: string[] = []

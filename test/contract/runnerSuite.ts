@@ -841,6 +841,7 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
       expect(Object.isFrozen(capabilities)).toBe(true)
       expect(capabilities).toMatchObject({
         persistent: expect.any(Boolean) as boolean,
+        distributed: expect.any(Boolean) as boolean,
         fleetCapEnforcement: expect.any(Boolean) as boolean,
         delayedDispatch: expect.any(Boolean) as boolean,
         maxPayloadBytes: Infinity,
