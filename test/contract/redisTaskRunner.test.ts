@@ -6,11 +6,15 @@ import { MemoryTaskStore, TaskRunnerTelemetry, type TaskStore } from '@furystack
 
 import { RedisTaskRunner, type RedisTaskRunnerOptions } from '../../src/index.js'
 import { commandNames } from '../support/commandNames.js'
+import { documentedRuleOf } from '../support/documentedRule.js'
 import { gatedClient } from '../support/gatedClient.js'
 import { type Link, overLink } from '../support/link.js'
 import { connectMinimalClient } from '../support/minimalUser.js'
-import { connectClient, uniquePrefix } from '../support/redis.js'
+import { uniquePrefix } from '../support/redis.js'
 import { type RunnersHarness, runnerSuite } from './runnerSuite.js'
+
+const RUNNER = documentedRuleOf('docs/operations.md')
+const RUNNER_AND_BUS = documentedRuleOf('docs/operations.md', 'the bus')
 
 /** Each runner has connections of its own, and a bus of its own unless one stands for a bus between processes. */
 const makeRunners = async (
@@ -25,9 +29,7 @@ const makeRunners = async (
   const closers: Array<() => void> = []
   const topicPrefix = uniquePrefix('runner')
   const onFinished = (close: () => void): void => void closers.unshift(close)
-  const client = await connectMinimalClient(topicPrefix, { onFinished })
-  // The bus has keys and commands of its own.
-  const busClient = await connectClient({ onFinished })
+  const client = await connectMinimalClient(topicPrefix, { onFinished }, elsewhere ? RUNNER : RUNNER_AND_BUS)
   const injector = createInjector()
   const telemetry = new TaskRunnerTelemetry()
   const options = {
@@ -41,9 +43,7 @@ const makeRunners = async (
   const store = link && elsewhere ? overLink(elsewhere.store, link) : elsewhere?.store
   const buses = Array.from(
     { length: count },
-    () =>
-      elsewhere?.bus ??
-      new RedisCrossNodeBus({ client: busClient, serviceName: 'test', topicPrefix: options.topicPrefix }),
+    () => elsewhere?.bus ?? new RedisCrossNodeBus({ client, serviceName: 'test', topicPrefix: options.topicPrefix }),
   )
   const runners = buses.map((bus) => {
     const parts = { injector, bus, blobStore, telemetry, store }

@@ -36,3 +36,10 @@ it.each([
   const documented = commandsIn(documentedRuleOf(document)).filter((command) => command !== 'client|setname')
   expect(documented.sort()).toEqual([...used].sort())
 })
+
+it('a user for runner and bus is documented to have the rights of both, and no others', () => {
+  const runner = documentedRuleOf('docs/operations.md')
+  const bus = documentedRuleOf('packages/redis-cross-node-bus/README.md')
+  const both = commandsIn(documentedRuleOf('docs/operations.md', 'the bus'))
+  expect(both.sort()).toEqual([...new Set(commandsIn([...runner, ...bus]))].sort())
+})

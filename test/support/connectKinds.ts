@@ -6,6 +6,7 @@ import {
 } from 'redis-v5'
 import { onTestFinished } from 'vitest'
 
+import type { Credentials } from './createMinimalUser.js'
 import { defaultMajor, redisUrl } from './redis.js'
 import type { OnFinished } from './redisServer.js'
 import type { ClusterSetup } from './startCluster.js'
@@ -39,8 +40,11 @@ export const connectSentinel = async (
 }
 
 /** A client of a cluster. */
-export const connectCluster = async ({ primaries }: ClusterSetup, { onFinished = onTestFinished }: Ending = {}) => {
-  const options = { rootNodes: primaries.map(({ url }) => ({ url })) }
+export const connectCluster = async (
+  { primaries }: ClusterSetup,
+  { onFinished = onTestFinished, credentials }: Ending & { readonly credentials?: Credentials } = {},
+) => {
+  const options = { rootNodes: primaries.map(({ url }) => ({ url })), ...(credentials && { defaults: credentials }) }
   const client = defaultMajor() === 5 ? createCluster5(options) : createCluster(options)
   client.on('error', () => undefined)
   await client.connect()

@@ -1,7 +1,5 @@
-import { documentedRuleOf } from './documentedRule.js'
+import { createMinimalUser } from './createMinimalUser.js'
 import { type ConnectClientOptions, connectClient, redisUrl, type TestClient } from './redis.js'
-
-let users = 0
 
 /**
  * A client whose user has the documented rights below one prefix, and not one more, so that the suites which run on it
@@ -10,23 +8,20 @@ let users = 0
 export const connectMinimalClient = async (
   prefix: string,
   { onFinished }: Required<Pick<ConnectClientOptions, 'onFinished'>>,
-  rule = documentedRuleOf('docs/operations.md'),
+  rule?: readonly string[],
 ): Promise<TestClient> => {
   const closers: Array<() => void> = []
   const admin = await connectClient({ onFinished: (close) => closers.push(close) })
-  const user = `minimal-${process.pid}-${users++}`
-  // `ACL SETUSER <user> …`, and the keys below a prefix.
-  const words = rule.map((word, index) => (index === 2 ? user : word.replace(/^~[^/]*\//, `~${prefix}`)))
-  await admin.sendCommand(words)
+  const { username, password } = await createMinimalUser([admin], prefix, rule)
   onFinished(() => {
     // The server ends the connections of a user that is gone.
-    admin.sendCommand(['ACL', 'DELUSER', user]).then(
+    admin.sendCommand(['ACL', 'DELUSER', username]).then(
       () => closers.forEach((close) => close()),
       () => closers.forEach((close) => close()),
     )
   })
   const url = new URL(redisUrl())
-  url.username = user
-  url.password = 'secret'
+  url.username = username
+  url.password = password
   return connectClient({ url: url.href, onFinished })
 }

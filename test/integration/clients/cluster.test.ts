@@ -1,12 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
+import { CrossNodeBusTelemetryToken } from '@furystack/cross-node-bus'
 import { hashSlot } from '@furystack/redis-connection'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import { describe, expect, it } from 'vitest'
 
 import { connectCluster } from '../../support/connectKinds.js'
 import { connectTo } from '../../support/connectTo.js'
+import { createMinimalUser } from '../../support/createMinimalUser.js'
+import { documentedRuleOf } from '../../support/documentedRule.js'
 import { exercise, exercises, submitUntilTaken } from '../../support/exercise.js'
 import { uniquePrefix } from '../../support/redis.js'
+import { refusedTo } from '../../support/refusedTo.js'
 import { serviceOn } from '../../support/service.js'
 import { startCluster } from '../../support/startCluster.js'
 import { until } from '../../support/until.js'
@@ -75,6 +80,48 @@ describe('a cluster', () => {
     expect(outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual([])
     expect(await to.client.sendCommand(['CLUSTER', 'COUNTKEYSINSLOT', String(slot)])).toBe(sent.length)
   })
+
+  it(
+    'refuses nothing to a user with the documented rights, also while the slot moves',
+    { timeout: 60_000 },
+    async () => {
+      const cluster = await startCluster()
+      const admins = cluster.primaries.map(({ client }) => client)
+      const prefix = `{${uniquePrefix('rights')}}/`
+      const slot = hashSlot(prefix)
+      const from = cluster.ownerOf(slot)
+      const to = cluster.primaries.find((node) => node !== from) ?? from
+      const rule = documentedRuleOf('docs/operations.md', 'the bus', 'a cluster')
+      const credentials = await createMinimalUser(admins, prefix, rule)
+      const client = await connectCluster(cluster, { credentials })
+      const bus = defineRedisCrossNodeBusAdapter({ client, serviceName: 'test', topicPrefix: prefix })
+      const service = serviceOn(client, prefix, {}, { bus })
+      // That the bus cannot publish for a while is told here, instead of on the console.
+      service.injector.get(CrossNodeBusTelemetryToken).subscribe('onCrossNodeError', () => undefined)
+      service.work(exercises)
+      await exercise(service)
+
+      await cluster.beginMove(slot, from, to)
+      const submitting = submitUntilTaken(service, 1)
+      await cluster.endMove(slot, from, to)
+      expect(await submitting).toBe(2)
+      await exercise(service)
+      await service.dispose()
+      expect(await refusedTo(credentials.username, admins)).toEqual([])
+    },
+  )
+
+  it(
+    'does not tell its nodes to a user without the right that is documented for that',
+    { timeout: 60_000 },
+    async () => {
+      const cluster = await startCluster()
+      const admins = cluster.primaries.map(({ client }) => client)
+      const credentials = await createMinimalUser(admins, '{svc}/', documentedRuleOf('docs/operations.md', 'the bus'))
+      await expect(connectCluster(cluster, { credentials })).rejects.toThrow()
+      expect(new Set(await refusedTo(credentials.username, admins))).toEqual(new Set(['cluster|slots']))
+    },
+  )
 
   it('is followed when a replica takes over', { timeout: 60_000 }, async () => {
     const cluster = await startCluster({ withReplicas: true })
