@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { connectClient } from '../../../test/support/redis.js'
 import { until } from '../../../test/support/until.js'
+import { holdPositions } from './support/holdPositions.js'
 import { sharedRedis } from './support/ownRedis.js'
 import { startBus, startListening } from './support/startBus.js'
 
@@ -86,22 +87,41 @@ describe('where a subscription begins', () => {
     }
   })
 
-  it('B12: goes by its own answer if a topic is left and subscribed to again', async () => {
-    const { bus } = startBus()
-    await bus.publish('t', 'before')
+  it.each(['older', 'newer'] as const)(
+    'B12: goes by its own answer if a topic is left and subscribed to again, and the %s answer comes first',
+    async (first) => {
+      const speaker = startBus()
+      const { client, answers } = holdPositions(`${speaker.prefix}t`)
+      const { bus, listen } = startBus({ client, topicPrefix: speaker.prefix, commandDeadlineMs: 30_000 })
+      const other = await listen('other')
+      await speaker.bus.publish('t', 'before')
 
-    const left = startListening(bus, 't')
-    left[Symbol.dispose]()
-    const published = bus.publish('t', 'between')
-    await published
-    const ear = startListening(bus, 't')
-    await bus.whenReady('t')
-    await bus.publish('t', 'after')
+      const left = startListening(bus, 't')
+      const older = await until(() => answers[0])
+      left[Symbol.dispose]()
+      await speaker.bus.publish('t', 'between')
+      const ear = startListening(bus, 't')
+      const newer = await until(() => answers[1])
+      let isLive = false
+      const live = bus.whenReady('t').then(() => {
+        isLive = true
+      })
 
-    await ear.heard('after')
-    expect(ear.payloads).toEqual(['after'])
-    expect(left.payloads).toEqual([])
-  })
+      const [one, two] = first === 'older' ? [older, newer] : [newer, older]
+      one.release()
+      // By the time this has come, the topic was read too if it is read at all.
+      await speaker.bus.publish('other', 1)
+      await other.heard(1)
+      expect(isLive).toBe(first === 'newer')
+      two.release()
+      await live
+      await speaker.bus.publish('t', 'after')
+
+      await ear.heard('after')
+      expect(ear.payloads).toEqual(['after'])
+      expect(left.payloads).toEqual([])
+    },
+  )
 
   it('goes back for a newcomer to what was read but not delivered, and delivers nothing twice', async () => {
     const { bus, listen } = startBus()
