@@ -105,8 +105,10 @@ const run = async <R>(type: string, payload: unknown, consumedBlobs: BlobRef[] =
   return runner.waitFor<R>(task.id, { timeoutMs: 120_000 })
 }
 
+const keys: string[] = []
 for (const bytes of [0, 5 * MIB, 100 * MIB]) {
   const ref = await run<BlobRef>('produce', { bytes })
+  keys.push(ref.key)
   const { sha256: stored } = await run<{ sha256: string }>('digest', ref, [ref])
   // What a browser would be given: a URL that is good for a minute.
   const url = await injector.get(BlobStore).getDownloadUrl(ref.key, { ttlSec: 60 })
@@ -119,20 +121,23 @@ for (const bytes of [0, 5 * MIB, 100 * MIB]) {
 const { ref, upload } = await run<{ ref: BlobRef; upload: { url: string; method: string } }>('invite', {
   contentType: 'text/plain',
 })
+keys.push(ref.key)
 const { ok } = await fetch(upload.url, {
   method: upload.method,
   headers: { 'content-type': 'text/plain' },
   body: 'from a browser',
 })
 const { sha256: uploaded } = await run<{ sha256: string }>('digest', ref, [ref])
-console.log(
-  `uploaded by fetch: ${String(ok && uploaded === createHash('sha256').update('from a browser').digest('hex'))}`,
-)
+const sent = createHash('sha256').update('from a browser').digest('hex')
+if (!ok || uploaded !== sent) throw new Error(`${ref.key} is not what was uploaded`)
+console.log(`${ref.key} was uploaded by fetch`)
 
 // Runners do this once a minute by themselves.
 const { deletedBlobCount } = await injector.get(BlobSweeper).runOnce()
-const left = await injector.get(BlobStore).head(ref.key)
-console.log(`${String(deletedBlobCount)} blobs deleted, ${left ? 'and one forgotten' : 'none left'}`)
+for (const key of keys) {
+  if (await injector.get(BlobStore).head(key)) throw new Error(`${key} is still there`)
+}
+console.log(`${String(deletedBlobCount)} blobs deleted, none left`)
 
 // shutdown
 await injector[Symbol.asyncDispose]()
