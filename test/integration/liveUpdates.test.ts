@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { deferred, type Deferred } from '../support/deferred.js'
 import { uniquePrefix } from '../support/redis.js'
 import { startService } from '../support/service.js'
+import { startSubmitterProcess } from '../support/submitterProcess.js'
 import { until } from '../support/until.js'
+import { startWatcherProcess } from '../support/watcherProcess.js'
 import { startWorkerProcess } from '../support/workerProcess.js'
 
 /** A handler that tells its progress when it is let go on, and ends when it is cancelled or told to. */
@@ -109,6 +111,38 @@ describe('services that share a bus', () => {
     const next = await here.runner.submit({ type: 'double', handlerVersion: 1, payload: 21 })
     expect(await here.runner.waitFor(next.id, { timeoutMs: 10_000 })).toBe(42)
   })
+
+  it('work across three processes: submitted in one, run in another, watched and cancelled from a third', async () => {
+    const prefix = uniquePrefix('live')
+    const [submitter, watcher] = await Promise.all([
+      startSubmitterProcess(prefix, { hasBus: true }),
+      startWatcherProcess(prefix, QUIET),
+    ])
+    const submission = { type: 'report', handlerVersion: 1, payload: [25, 75] }
+    const [{ id } = { id: '' }] = await submitter.submit({ how: 'submit', options: submission, times: 1 })
+    const over = watcher.watch(id)
+    // Only then a worker: the watcher sees all of the way.
+    await until(() => watcher.updates.length === 1)
+    const worker = await startWorkerProcess({ prefix, concurrency: 1, hasBus: true, options: QUIET })
+    await until(() => watcher.updates.some((update) => update.kind === 'progress' && update.percent === 75))
+    expect(worker.signals).toEqual([])
+
+    await watcher.cancel(id, 'no longer wanted')
+
+    // Heartbeats and polls, which would tell as well, are further apart than `until` waits.
+    await until(() => worker.signals.length === 1)
+    await over
+    expect(worker.starts).toEqual([{ taskId: id, type: 'report' }])
+    expect(worker.signals).toEqual([{ taskId: id, name: 'TaskCancelledError', reason: 'no longer wanted' }])
+    expect(new Set(watcher.updates.map(({ taskId }) => taskId))).toEqual(new Set([id]))
+    // Status and progress have topics of their own, each with its order.
+    const percents = watcher.updates.flatMap((update) => (update.kind === 'progress' ? [update.percent] : []))
+    expect(percents).toEqual([25, 75])
+    const statuses = watcher.updates.flatMap((update) => (update.kind === 'status' ? [update.status] : []))
+    expect(statuses).toEqual(['pending', 'claimed', 'running', 'cancelling', 'cancelled'])
+    expect(watcher.updates.at(-1)).toMatchObject({ kind: 'status', status: 'cancelled', reason: 'no longer wanted' })
+    expect(new Set([process.pid, submitter.pid, worker.child.pid, watcher.pid]).size).toBe(4)
+  }, 60_000)
 
   it('hear nothing of a service with another prefix', async () => {
     const [here, other] = await Promise.all([

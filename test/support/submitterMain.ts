@@ -1,5 +1,7 @@
 import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
+import { CrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
+import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
 import { type SubmitOptions, TaskRunner } from '@furystack/task-runner'
 import { createClient } from 'redis'
 
@@ -7,13 +9,16 @@ import { defineRedisTaskRunner } from '../../src/index.js'
 import type { SubmitterRequest } from './submitterProcess.js'
 
 /** A process that submits what it is told to; see submitterProcess. */
-const { url, prefix } = JSON.parse(process.argv[2] ?? '{}') as { url: string; prefix: string }
+const { url, prefix, hasBus } = JSON.parse(process.argv[2] ?? '{}') as { url: string; prefix: string; hasBus: boolean }
 
 const client = createClient({ url })
 client.on('error', () => undefined)
 await client.connect()
 const injector = createInjector()
 injector.bind(BlobStore, () => new InMemoryBlobStore())
+if (hasBus) {
+  injector.bind(CrossNodeBus, defineRedisCrossNodeBusAdapter({ client, serviceName: 'test', topicPrefix: prefix }))
+}
 injector.bind(
   TaskRunner,
   defineRedisTaskRunner({ client, serviceName: 'test', topicPrefix: prefix, capabilityCheck: 'off' }),

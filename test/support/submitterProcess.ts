@@ -16,15 +16,16 @@ export interface SubmitterRequest {
 
 /** A process of its own that submits on demand. */
 export interface SubmitterProcess {
+  readonly pid: number
   /** Answers the ids of the tasks, and of each whether it is new. */
   submit(request: SubmitterRequest): Promise<Array<{ id: string; isNew: boolean }>>
 }
 
 const main = fileURLToPath(new URL('./submitterMain.ts', import.meta.url))
 
-/** Starts a submitter process and waits until it is ready; it ends with the test. */
-export const startSubmitterProcess = async (prefix: string): Promise<SubmitterProcess> => {
-  const child = fork(main, [JSON.stringify({ url: redisUrl(), prefix })], { execArgv: ['--import', 'tsx'] })
+/** Starts a submitter process, with or without a bus, and waits until it is ready; it ends with the test. */
+export const startSubmitterProcess = async (prefix: string, { hasBus = false } = {}): Promise<SubmitterProcess> => {
+  const child = fork(main, [JSON.stringify({ url: redisUrl(), prefix, hasBus })], { execArgv: ['--import', 'tsx'] })
   const exited = once(child, 'exit')
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -40,6 +41,7 @@ export const startSubmitterProcess = async (prefix: string): Promise<SubmitterPr
   }
   await answer()
   return {
+    pid: child.pid ?? 0,
     submit: async (request) => {
       const answering = answer()
       child.send(request)

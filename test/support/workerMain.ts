@@ -4,7 +4,7 @@ import { BlobStore, InMemoryBlobStore } from '@furystack/blob-store'
 import { CrossNodeBus } from '@furystack/cross-node-bus'
 import { createInjector } from '@furystack/inject'
 import { defineRedisCrossNodeBusAdapter } from '@furystack/redis-cross-node-bus'
-import { defineTaskHandler, TaskRunner } from '@furystack/task-runner'
+import { defineTaskHandler, type TaskCancelledError, TaskRunner } from '@furystack/task-runner'
 import { createClient } from 'redis'
 
 import { defineRedisTaskRunner } from '../../src/index.js'
@@ -40,6 +40,22 @@ const handlers = [
       // Holds its slot; the sleep of the context would let go of it.
       await setTimeout(ms, undefined, { signal: ctx.cancellationSignal })
       return process.pid
+    },
+  }),
+  defineTaskHandler({
+    type: 'report',
+    version: 1,
+    progressThrottleMs: 0,
+    // Of more than two percentages it may skip some: a report that is being written is followed by the latest.
+    handler: async (ctx, percents: [number, number]) => {
+      const { cancellationSignal: signal, taskId } = ctx
+      signal.addEventListener('abort', () => {
+        const { name, reason } = signal.reason as TaskCancelledError
+        tell({ kind: 'signal', taskId, name, reason })
+      })
+      tell({ kind: 'start', taskId, type: 'report' })
+      for (const percent of percents) ctx.reportProgress({ percent })
+      await setTimeout(600_000, undefined, { signal })
     },
   }),
   defineTaskHandler({

@@ -23,8 +23,16 @@ export interface WorkerProcess {
   readonly workerId: string
   /** Starts as the handlers told of them, oldest first. */
   readonly starts: ReadonlyArray<{ taskId: string; type: string }>
+  /** Signals to stop as the handler of `report` told of them: the name of the error, and why. */
+  readonly signals: ReadonlyArray<{ taskId: string; name: string; reason: string | undefined }>
   kill(signal?: NodeJS.Signals): Promise<void>
 }
+
+/** What it tells. */
+type Told =
+  | { readonly kind: 'ready'; readonly workerId: string }
+  | { readonly kind: 'start'; readonly taskId: string; readonly type: string }
+  | { readonly kind: 'signal'; readonly taskId: string; readonly name: string; readonly reason?: string | undefined }
 
 const main = fileURLToPath(new URL('./workerMain.ts', import.meta.url))
 
@@ -39,14 +47,16 @@ export const startWorkerProcess = async (options: WorkerProcessOptions): Promise
   onTestFinished(() => kill())
 
   const starts: Array<{ taskId: string; type: string }> = []
+  const signals: Array<{ taskId: string; name: string; reason: string | undefined }> = []
   const workerId = await new Promise<string>((resolve, reject) => {
-    child.on('message', (message: { kind: string; workerId?: string; taskId?: string; type?: string }) => {
-      if (message.kind === 'ready') resolve(message.workerId ?? '')
-      else starts.push({ taskId: message.taskId ?? '', type: message.type ?? '' })
+    child.on('message', (told: Told) => {
+      if (told.kind === 'ready') resolve(told.workerId)
+      else if (told.kind === 'start') starts.push({ taskId: told.taskId, type: told.type })
+      else signals.push({ taskId: told.taskId, name: told.name, reason: told.reason })
     })
     child.once('exit', (code) => {
       reject(new Error(`the worker process ended with ${String(code)} before it was ready`))
     })
   })
-  return { child, workerId, starts, kill }
+  return { child, workerId, starts, signals, kill }
 }
