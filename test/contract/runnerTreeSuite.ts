@@ -20,6 +20,9 @@ import type { RunnersHarness } from './runnerSuite.js'
 
 type Handler = (ctx: TaskContext<unknown>, payload: unknown) => Promise<unknown>
 
+/** How deep a tree may be at least. */
+const DEPTH = 1_000
+
 /** What any task runner has to do about trees of tasks, and about handlers that are run again. */
 export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Promise<RunnersHarness>): void => {
   describe(`${name} as a runner of task trees`, () => {
@@ -75,6 +78,26 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
           return task.status === 'waiting' && task
         },
         { intervalMs: 5, description: `task ${id} waits` },
+      )
+
+    /** A task, its first child, the first child of that, and so on. */
+    const chainBelow = async (runner: TaskRunner, { id }: { id: string }): Promise<Task[]> => {
+      const tasks: Task[] = []
+      for (let node: TaskTreeNode | undefined = await runner.getTree(id); node; node = node.children[0]) {
+        tasks.push(node.task)
+      }
+      return tasks
+    }
+
+    /** The chain as soon as all of it waits but the deepest, which runs. */
+    const allWait = (runner: TaskRunner, root: { id: string }): Promise<Task[]> =>
+      until(
+        async () => {
+          const tasks = await chainBelow(runner, root)
+          const waits = tasks.slice(0, -1).every(({ status }) => status === 'waiting')
+          return waits && tasks.at(-1)!.status === 'running' && tasks
+        },
+        { intervalMs: 100, description: 'all but the deepest wait' },
       )
 
     const statusesOf = ({ attempts }: Task) => attempts.map(({ status }) => status)
@@ -376,22 +399,6 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
       },
     )
 
-    it('wakes one parent after the other, 30 deep, and shows and cancels the whole of it', async () => {
-      const gate = deferred()
-      const [runner] = await setUp({
-        parent: async (ctx, payload) => {
-          const depth = payload as number
-          if (depth === 0) return gate.promise.then(() => 0)
-          return 1 + (await ctx.spawnChildAndAwait<number, number>('parent', depth - 1))
-        },
-      })
-      const root = await submit(runner!, 30)
-      const depthOf = ({ children }: TaskTreeNode): number => (children[0] ? 1 + depthOf(children[0]) : 0)
-      await until(async () => depthOf(await runner!.getTree(root.id)) === 30)
-      gate.resolve()
-      expect(await ended(runner!, root)).toMatchObject({ status: 'succeeded', result: 30 })
-    })
-
     it('T56 takes 2,000 children of one parent, and spawns nothing twice', { timeout: 60_000 }, async () => {
       const [runner] = await setUp({
         parent: async (ctx) => {
@@ -416,34 +423,54 @@ export const runnerTreeSuite = (name: string, makeRunners: (count: number) => Pr
       expect(statusesOf(task)).toEqual(['suspended', 'succeeded'])
     })
 
-    it('T56 cancels a tree that is 1,000 deep', { timeout: 60_000 }, async () => {
+    it('T56 wakes one parent after the other in a tree that is 1,000 deep', { timeout: 60_000 }, async () => {
+      const bottom = deferred()
+      const gate = deferred()
       const [runner] = await setUp({
         parent: async (ctx, payload) => {
           const depth = payload as number
-          if (depth === 0) return untilAborted(ctx, payload)
+          if (depth === 0) {
+            bottom.resolve()
+            return gate.promise.then(() => 0)
+          }
+          return 1 + (await ctx.spawnChildAndAwait<number, number>('parent', depth - 1))
+        },
+      })
+      const root = await submit(runner!, DEPTH)
+      await bottom.promise
+      await allWait(runner!, root)
+      gate.resolve()
+      expect(await runner!.waitFor(root.id, { timeoutMs: 50_000 })).toBe(DEPTH)
+      const tasks = await chainBelow(runner!, root)
+      expect(tasks).toHaveLength(DEPTH + 1)
+      expect(tasks.map(({ result }) => result)).toEqual(tasks.map((_, index) => DEPTH - index))
+      // Each was woken by its child, and run again only once.
+      for (const task of tasks.slice(0, -1)) expect(statusesOf(task)).toEqual(['suspended', 'succeeded'])
+    })
+
+    it('T56 cancels a tree that is 1,000 deep, all of it', { timeout: 60_000 }, async () => {
+      const bottom = deferred()
+      const [runner] = await setUp({
+        parent: async (ctx, payload) => {
+          const depth = payload as number
+          if (depth === 0) {
+            bottom.resolve()
+            return untilAborted(ctx, payload)
+          }
           return ctx.spawnChildAndAwait<number, number>('parent', depth - 1)
         },
       })
-      const root = await submit(runner!, 1_000)
-      let deepest = root.id
-      await until(
-        async () => {
-          for (;;) {
-            const { childTaskIds } = await read(runner!, deepest)
-            if (childTaskIds[0] === undefined) break
-            deepest = childTaskIds[0]
-          }
-          const { payload, status } = await read(runner!, deepest)
-          return payload === 0 && status === 'running'
-        },
-        { timeoutMs: 50_000, intervalMs: 50, description: 'the tree is 1,000 deep' },
-      )
-      await runner!.cancel(root.id)
-      expect((await read(runner!, root.id)).status).toBe('cancelled')
-      expect((await ended(runner!, { id: deepest })).status).toBe('cancelled')
-      let count = 1
-      for (let node = await runner!.getTree(root.id); node.children[0]; node = node.children[0]) count++
-      expect(count).toBe(1_001)
+      const root = await submit(runner!, DEPTH)
+      await bottom.promise
+      const grown = await allWait(runner!, root)
+      expect(grown).toHaveLength(DEPTH + 1)
+      await runner!.cancel(root.id, 'too deep')
+      await ended(runner!, grown.at(-1)!)
+      const tasks = await chainBelow(runner!, root)
+      expect(tasks.map(({ id, status }) => [id, status])).toEqual(grown.map(({ id }) => [id, 'cancelled']))
+      const reasonsOf = ({ events }: Task) =>
+        events.flatMap((event) => (event.kind === 'cancellation-requested' ? [event.reason] : []))
+      for (const task of tasks) expect(reasonsOf(task)).toEqual(['too deep'])
     })
   })
 }
