@@ -23,6 +23,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { deferred } from '../support/deferred.js'
 import type { Link } from '../support/link.js'
 import { until } from '../support/until.js'
+import { runnerAttemptSuite } from './runnerAttemptSuite.js'
 import { runnerBlobSuite } from './runnerBlobSuite.js'
 import { runnerIdempotencySuite } from './runnerIdempotencySuite.js'
 import { runnerParentSuite } from './runnerParentSuite.js'
@@ -62,6 +63,7 @@ export type MakeRunners = (
 
 /** What any task runner has to do, whatever its queue and its store are. */
 export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
+  runnerAttemptSuite(name, makeRunners)
   runnerTreeSuite(name, makeRunners)
   runnerReplaySuite(name, makeRunners)
   runnerFailureSuite(name, makeRunners)

@@ -62,6 +62,8 @@ export class RunContext<P> implements TaskContext<P> {
   }
 
   get remainingMs(): number {
+    // Timers fire up to a millisecond early, and whoever has been told that the time is over is not to be told of more.
+    if (this.#run.stop?.kind === 'timeout') return 0
     return Math.max(0, this.#run.timeoutAt - this.#parts.clock.elapsed())
   }
 
