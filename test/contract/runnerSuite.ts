@@ -30,6 +30,7 @@ import { runnerParentSuite } from './runnerParentSuite.js'
 import { runnerFailureSuite } from './runnerFailureSuite.js'
 import { runnerReplaySuite } from './runnerReplaySuite.js'
 import { runnerRetentionSuite } from './runnerRetentionSuite.js'
+import { runnerTreeRaceSuite } from './runnerTreeRaceSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 import { runnerUnservedSuite } from './runnerUnservedSuite.js'
 
@@ -66,6 +67,7 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerAttemptSuite(name, makeRunners)
   runnerTreeSuite(name, makeRunners)
   runnerReplaySuite(name, makeRunners)
+  runnerTreeRaceSuite(name, makeRunners)
   runnerFailureSuite(name, makeRunners)
   runnerRetentionSuite(name, makeRunners)
   runnerBlobSuite(name, makeRunners)
