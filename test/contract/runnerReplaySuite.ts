@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 import {
   defineTaskHandler,
@@ -89,8 +90,9 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
           { intervalMs: 5, description },
         )
       const ended = (): Promise<Task> => reached(({ status }) => isTerminalStatus(status), 'the parent has ended')
-      const resume = async (): Promise<Task> => {
+      const resume = async ({ afterMs = 0 } = {}): Promise<Task> => {
         await reached(({ status }) => status === 'waiting', 'the parent waits')
+        if (afterMs > 0) await delay(afterMs)
         gate.resolve()
         return ended()
       }
@@ -157,7 +159,7 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
 
     it('T61 counts the lag of a parent from when its last child woke it, not from when it began to wait', async () => {
       const { resume, lags } = await setUp((ctx) => ctx.spawnChildAndAwait('child', 1))
-      const { attempts, events } = await resume()
+      const { attempts, events } = await resume({ afterMs: 20 })
       const wokenAt = events.find(({ kind }) => kind === 'child-completed')?.at ?? ''
       // It is by the wait that the two differ.
       expect(Date.parse(wokenAt)).toBeGreaterThan(Date.parse(attempts[0]?.finishedAt ?? ''))
