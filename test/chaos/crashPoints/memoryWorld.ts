@@ -28,9 +28,9 @@ const VISIBILITY_MS = 1_500
 /** A store that knows the ids of its rows. */
 const knowingIds = (store: TaskStore, ids: Set<string>): TaskStore => {
   const noting =
-    <I, R>(create: (input: I) => Promise<R>, made: (input: I) => CreateTask) =>
+    <I, R>(create: (input: I) => Promise<R>, made: (input: I) => readonly CreateTask[]) =>
     (input: I): Promise<R> => {
-      ids.add(made(input).id)
+      for (const { id } of made(input)) ids.add(id)
       return create(input)
     }
   return new Proxy(store, {
@@ -38,12 +38,14 @@ const knowingIds = (store: TaskStore, ids: Set<string>): TaskStore => {
       if (key === 'create')
         return noting(
           (input: CreateTask) => of.create(input),
-          (input) => input,
+          (input) => [input],
         )
+      if (key === 'createMany' && of.createMany)
+        return noting(of.createMany.bind(of), (inputs: readonly CreateTask[]) => inputs)
       if (key === 'spawnChild')
         return noting(
           (input: Parameters<TaskStore['spawnChild']>[0]) => of.spawnChild(input),
-          (input) => input.child,
+          (input) => [input.child],
         )
       const member: unknown = Reflect.get(of, key, of)
       return typeof member === 'function' ? (member.bind(of) as unknown) : member
