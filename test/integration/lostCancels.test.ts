@@ -50,10 +50,8 @@ const gatedHandler = () => {
       signals.set(taskId, signal)
       return new Promise<string>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-        gate.promise.then(async (result) => {
-          await heartbeat()
-          resolve(result)
-        }, reject)
+        // For a run that has ended by then the rejection comes too late to be heard.
+        gate.promise.then((result) => heartbeat().then(() => result)).then(resolve, reject)
       })
     },
   })
