@@ -334,6 +334,18 @@ export const runnerIdempotencySuite = (name: string, makeRunners: MakeRunners): 
         expect(new Set(updates.map(({ taskId }) => taskId))).toEqual(new Set(again.map(({ id }) => id)))
       })
 
+      it('T47 goes through a list in its order, where one may replace a failed task and one before it may not', async () => {
+        const [runner] = await setUp()
+        const failed = await runner.submit(options())
+        await runner.cancel(failed.id)
+        const [plain, again] = [options({ payload: 2 }), options({ payload: 2, resubmitAfterFailure: true })]
+        const other = options({ idempotencyKey: 'other' })
+        await expect(runner.submitMany([other, plain, again])).rejects.toMatchObject({ taskId: failed.id })
+        const [made, next, same] = await runner.submitMany([other, again, plain])
+        expect([made, next].map((task) => task!.isDuplicate)).toEqual([undefined, undefined])
+        expect(same).toMatchObject({ id: next!.id, isDuplicate: true })
+      })
+
       it('T47 takes a payload for the same that is told in another order', async () => {
         const [runner] = await setUp()
         const long = 'x'.repeat(200)

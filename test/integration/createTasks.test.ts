@@ -144,3 +144,31 @@ it('hands over the results of each call while the next is on its way, and tries 
   expect(told).toEqual(['call', 'call', 'created'])
   expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 1_200 + 500)
 })
+
+it('does nothing in a call in which a key belongs to another payload, and tries nothing after it', async () => {
+  const { client, keys, connection, create } = await setUp()
+  await create(taskOf('held', { idempotencyKey: 'k', payloadJson: '1' }))
+  const plain = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, n) => taskOf(`${prefix}-${String(n)}`))
+  const keyed = (id: string, payloadJson: string) => taskOf(id, { idempotencyKey: 'k', payloadJson })
+  const told: number[] = []
+  const results = await createTasks(
+    connection,
+    keys,
+    'runner',
+    [...plain('first', 500), ...plain('a', 2), keyed('b', '2'), ...plain('c', 3), keyed('d', '1'), ...plain('e', 600)],
+    'together',
+    (some) => told.push(some.length),
+  )
+
+  expect(told).toEqual([500])
+  expect(results).toHaveLength(1_107)
+  expect(results.slice(0, 500).every(({ kind }) => kind === 'created')).toBe(true)
+  expect(results.slice(500).every(({ kind }) => kind === 'withheld')).toBe(true)
+  const found = results.flatMap((result, at) =>
+    result.kind === 'withheld' && result.stored ? [[at, result.stored]] : [],
+  )
+  expect(found).toMatchObject([[502, { task: { id: 'held', payload: 1 } }]])
+  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 500)
+  expect(await client.exists(keys.row('a-0'))).toBe(0)
+})

@@ -1,6 +1,6 @@
 import { isTerminalStatus } from '../../task/taskStatus.js'
 import { DEFAULT_KEY_TTL_MS, type CreateManyResult, type CreateResult, type CreateTask } from '../createTask.js'
-import { MemoryKeys } from './memoryKeys.js'
+import { MemoryKeys, nameOf } from './memoryKeys.js'
 import type { MemoryRow } from './memoryRow.js'
 import type { MemoryRows } from './memoryRows.js'
 import type { MemoryTree } from './memoryTree.js'
@@ -29,24 +29,25 @@ export class MemoryCreation {
     return result
   }
 
-  /** All or nothing. */
+  /** All or nothing: everything that could be refused is looked at before anything is written. */
   createMany(inputs: readonly CreateTask[], at: number): CreateManyResult[] {
-    const holders = inputs.map((input) => this.#holderOf(input, at))
-    // What this call makes holds the key for those that follow; they have the same payload.
-    const made = new Set(inputs.filter((_, index) => holders[index] === undefined).map(keyOf))
-    const others = holders.map((holder, index) => {
-      const input = inputs[index] as CreateTask
-      return holder !== undefined && !made.has(keyOf(input)) && holder.payloadJson !== input.payloadJson
-        ? holder
-        : undefined
+    /** Keys that this call takes; whoever follows in the list goes by them. */
+    const taken = new Set<string>()
+    const others = inputs.map((input) => {
+      const name = nameOf(input.type, input.idempotencyKey ?? '')
+      if (input.idempotencyKey === undefined || taken.has(name)) return undefined
+      const holder = this.#holderOf(input, at)
+      if (holder === undefined) taken.add(name)
+      return holder?.payloadJson === input.payloadJson ? undefined : holder
     })
     if (others.some((holder) => holder !== undefined)) {
       return others.map((holder) => ({ kind: 'withheld', ...(holder && { stored: toStoredTask(holder) }) }))
     }
-    for (const [index, { id, parentTaskId }] of inputs.entries()) {
-      const isThere = holders[index] !== undefined || this.rows.get(id) !== undefined
-      const refusal = parentTaskId === undefined || isThere ? undefined : this.#refusalOf(parentTaskId)
-      if (refusal) return inputs.map(() => refusal)
+    for (const input of inputs) {
+      const { id, parentTaskId } = input
+      if (parentTaskId === undefined || this.#holderOf(input, at) !== undefined || this.rows.get(id)) continue
+      const parent = this.rows.get(parentTaskId)
+      if (!isOpen(parent)) return inputs.map(() => refusalOf(parentTaskId, parent))
     }
     return inputs.map((input) => this.create(input, at))
   }
@@ -65,18 +66,18 @@ export class MemoryCreation {
       return { kind: 'created', taskId, at }
     }
     const parent = this.rows.get(parentTaskId)
-    const refusal = this.#refusalOf(parentTaskId)
-    if (refusal || parent === undefined) return refusal ?? { kind: 'refused', parentTaskId }
+    if (!isOpen(parent)) return refusalOf(parentTaskId, parent)
     this.tree.addChild(parent, input, at)
     return { kind: 'created', taskId, at, parentType: parent.created.type }
   }
-
-  #refusalOf(parentTaskId: string): (CreateResult & { kind: 'refused' }) | undefined {
-    const parentStatus = this.rows.get(parentTaskId)?.status
-    if (parentStatus === undefined) return { kind: 'refused', parentTaskId }
-    const isOver = isTerminalStatus(parentStatus) || parentStatus === 'cancelling'
-    return isOver ? { kind: 'refused', parentTaskId, parentStatus } : undefined
-  }
 }
 
-const keyOf = ({ type, idempotencyKey = '' }: CreateTask): string => JSON.stringify([type, idempotencyKey])
+/** Whether a row takes children. */
+const isOpen = (parent: MemoryRow | undefined): parent is MemoryRow =>
+  parent !== undefined && !isTerminalStatus(parent.status) && parent.status !== 'cancelling'
+
+const refusalOf = (parentTaskId: string, parent: MemoryRow | undefined): CreateResult & { kind: 'refused' } => ({
+  kind: 'refused',
+  parentTaskId,
+  ...(parent && { parentStatus: parent.status }),
+})

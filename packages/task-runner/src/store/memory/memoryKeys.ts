@@ -55,4 +55,5 @@ export class MemoryKeys {
   }
 }
 
-const nameOf = (type: string, key: string): string => JSON.stringify([type, key])
+/** A name that no two pairs of type and key have in common. */
+export const nameOf = (type: string, key: string): string => JSON.stringify([type, key])
