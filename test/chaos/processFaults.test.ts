@@ -25,7 +25,14 @@ const isFull = process.env['CHAOS'] === 'full'
 const AT_ONCE = 4
 const LIMIT_MS = 15_000
 /** Of these each moment is the last of a process; of others, every so manieth. */
-const WHOLE = new Set(['submit', 'cancel of a running task', 'end of a parent with open children'])
+const WHOLE = new Set([
+  'submit',
+  'draft and start',
+  'spawn, await, and wake',
+  'retry with back-off',
+  'cancel of a running task',
+  'end of a parent with open children',
+])
 const EVERY = 12
 
 let redis: RedisOfWorlds
@@ -98,7 +105,7 @@ describe.each(isFull ? REDIS_STACKS : REDIS_STACKS.slice(0, 1))(
           await inParallel(moments, { atOnce: AT_ONCE, nameOf }, (moment) => play(stack, scenario, moment)),
         ).toEqual([])
       },
-      isFull ? 600_000 : 60_000,
+      isFull ? 600_000 : 120_000,
     )
   },
 )
