@@ -13,7 +13,7 @@ import { extendAttempts } from '../scripts/extendAttempts.js'
 import { spawnChild } from '../scripts/spawnChild.js'
 import { startTask } from '../scripts/startTask.js'
 import type { Claim } from '../claim/claim.js'
-import type { FinishedClaim } from '../scripts/finishAndRead.js'
+import type { FinishedClaim } from '../scripts/turn.js'
 import { receiptOf } from './claimReceipt.js'
 
 /** What the joint steps work with. */

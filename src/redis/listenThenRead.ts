@@ -6,6 +6,7 @@ import type { Keys } from '../keys/keys.js'
 import type { ListenReply, ListenRequest, ReadReply } from '../port/lanePort.js'
 import type { ClaimSetting } from '../scripts/claimWire.js'
 import { finishAndRead } from '../scripts/finishAndRead.js'
+import { NOTHING_TO_SAY } from '../scripts/turn.js'
 import { ringBell } from '../scripts/ringBell.js'
 import type { Turns } from './turns.js'
 
@@ -104,7 +105,10 @@ const answerOf = async (setting: ListenThenReadSetting, request: ListenRequest, 
 /** Sends the read; called in the turn in which the wait was sent, so that both share a write. */
 const readOf = async (setting: ListenThenReadSetting, request: ListenRequest): Promise<ReadReply> => {
   // Whether a token was taken is not known yet, and to ring once more does no harm.
-  const { read } = await finishAndRead(setting.reader, setting.keys, setting, [], { ...request, heardBell: true })
+  const { read } = await finishAndRead(setting.reader, setting.keys, setting, {
+    ...NOTHING_TO_SAY,
+    reading: { ...request, heardBell: true },
+  })
   if (read instanceof Error) throw read
   return read
 }

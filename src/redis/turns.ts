@@ -5,8 +5,9 @@ import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
 import type { ReadReply, SettleReply } from '../port/lanePort.js'
 import type { ClaimRequest, ClaimSetting } from '../scripts/claimWire.js'
-import { finishAndRead, type FinishedClaim } from '../scripts/finishAndRead.js'
+import { finishAndRead } from '../scripts/finishAndRead.js'
 import { pagesOf } from '../scripts/pagesOf.js'
+import { type FinishedClaim, NOTHING_TO_SAY } from '../scripts/turn.js'
 
 /** What one call of the script may keep the server busy with: about a millisecond, or a single attempt. */
 const MAX_SETTLED = 100
@@ -133,18 +134,24 @@ export class Turns {
     settling: ReadonlyArray<Asked<Claim, SettleReply>> = [],
   ): void {
     const { connection, keys, setting } = this
-    const steps = stepsOf(finishing)
-    const claims = stepsOf(settling)
     const isLoaded = this.isFlowing && reading !== undefined && this.left.length < MAX_LEFT
     const left = isLoaded ? NONE_LEFT : this.left
     if (!isLoaded) this.left = []
     if (reading) this.readsOnTheirWay++
-    finishAndRead(connection, keys, setting, steps, reading?.step, claims, isLoaded, left).then(
+    const turn = {
+      finishing: stepsOf(finishing),
+      reading: reading?.step ?? NOTHING_TO_SAY.reading,
+      settling: stepsOf(settling),
+      left,
+      isLoaded,
+    }
+    finishAndRead(connection, keys, setting, turn).then(
       ({ finished, read, settled }) => {
         const isFull = reading !== undefined && 'claims' in read && read.claims.length === reading.step.slots.length
         if (isLoaded && isFull) this.leave(finishing, finished)
-        for (const [index, asked] of finishing.entries()) answer(asked, finished[index] as FinishResult | Error)
-        for (const [index, asked] of settling.entries()) answer(asked, settled[index] === true ? 'settled' : 'lost')
+        answerAll(finishing, finished)
+        for (let at = 0; at < settling.length; at++)
+          answer(settling[at] as Asked<Claim, SettleReply>, settled[at] === true ? 'settled' : 'lost')
         if (!reading) return
         this.noteRead(isFull)
         answer(reading, read)
@@ -163,9 +170,11 @@ export class Turns {
    * worker has settled itself; none whose attempt was lost.
    */
   private leave(finishing: ReadonlyArray<Asked<FinishedClaim>>, results: ReadonlyArray<FinishResult | Error>): void {
-    for (const [index, { step }] of finishing.entries()) {
-      const result = results[index]
-      if (result && 'kind' in result && result.kind === 'finished') this.left.push(step.claim)
+    for (let at = 0; at < finishing.length; at++) {
+      const result = results[at]
+      if (result && 'kind' in result && result.kind === 'finished') {
+        this.left.push((finishing[at] as Asked<FinishedClaim>).step.claim)
+      }
     }
   }
 
@@ -196,6 +205,10 @@ const stepsOf = <Step>(asked: ReadonlyArray<Asked<Step>>): Step[] => {
   const steps: Step[] = []
   for (const { step } of asked) steps.push(step)
   return steps
+}
+
+const answerAll = <Reply>(asked: ReadonlyArray<Asked<unknown, Reply>>, replies: ReadonlyArray<Reply | Error>): void => {
+  for (let at = 0; at < asked.length; at++) answer(asked[at] as Asked<unknown, Reply>, replies[at] as Reply | Error)
 }
 
 const answer = <Reply>({ resolve, reject }: Asked<unknown, Reply>, reply: Reply | Error): void => {

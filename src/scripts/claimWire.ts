@@ -26,6 +26,12 @@ export interface ClaimRequest extends ReadRequest {
   readonly heardBell?: boolean
 }
 
+/** KEYS and ARGV of a script. */
+export interface ScriptArguments {
+  readonly keys: string[]
+  readonly args: string[]
+}
+
 /**
  * KEYS and ARGV of the scripts that claim, see takeEntry.
  *
@@ -37,7 +43,7 @@ export const claimArguments = (
   workerId: string,
   request: ClaimRequest,
   isLoaded = false,
-): [keys: string[], args: string[]] => {
+): ScriptArguments => {
   const scriptKeys = [keys.root]
   const args = [
     group,
@@ -54,7 +60,7 @@ export const claimArguments = (
     scriptKeys.push(keys.queue(reading.lane))
     args.push(laneText(reading))
   }
-  return [scriptKeys, args]
+  return { keys: scriptKeys, args }
 }
 
 /** Readings are the same objects for as long as a worker lives, and there may be many in a call. */

@@ -1,10 +1,6 @@
-import type { FinishAttempt } from '@furystack/task-runner'
-
-import type { Claim } from '../claim/claim.js'
 import type { Connection } from '../connection/connection.js'
 import type { Keys } from '../keys/keys.js'
-import type { ReadRequest } from '../port/lanePort.js'
-import type { ClaimRequest, ClaimSetting } from './claimWire.js'
+import type { ClaimSetting } from './claimWire.js'
 import { endTaskLua } from './endTaskLua.js'
 import { finishAttemptLua } from './finishAttemptLua.js'
 import { finishClaimLua } from './finishClaimLua.js'
@@ -14,6 +10,7 @@ import { removeEntriesLua } from './removeEntriesLua.js'
 import { defineScript, runScript } from './runScript.js'
 import { claimsLua, takeEntryLua } from './takeEntry.js'
 import { treeLua } from './treeLua.js'
+import type { Turn } from './turn.js'
 import { turnArguments } from './turnArguments.js'
 import { turnReply, type TurnReply } from './turnReply.js'
 import { usualTurnLua } from './usualTurnLua.js'
@@ -79,47 +76,31 @@ end
     usualTurnLua,
 )
 
-/** An attempt to be ended, and the claim to be settled with it. */
-export interface FinishedClaim {
-  readonly claim: Claim
-  readonly input: FinishAttempt
-}
-
-const NOTHING_TO_READ: ReadRequest = { workerId: '', slots: [], lanes: [] }
-const NOTHING_TO_SETTLE: readonly Claim[] = []
-
 /**
  * The typed caller of the script above. What came with an error of the reading is claimed all the same. Attempts and claims are
  * answered in the order given.
  *
- * @param settling claims whose entries are to be settled for good, without an attempt that would end with them
- * @param left claims that were settled by such a call, to be taken off their streams
- * @param isLoaded whether entries that are settled may stay in their streams for now, if the read finds all that it asks for
- *
  * @example
- * const { read } = await finishAndRead(connection, keys('svc/'), { group: 'runner', isJoint: false }, [], request)
+ * const turn = { ...NOTHING_TO_SAY, reading: request }
+ * const { read } = await finishAndRead(connection, keys('svc/'), { group: 'runner', isJoint: false }, turn)
  */
 export const finishAndRead = async (
   connection: Connection,
   keys: Keys,
   setting: ClaimSetting,
-  finishing: readonly FinishedClaim[],
-  request: ClaimRequest = NOTHING_TO_READ,
-  settling: readonly Claim[] = NOTHING_TO_SETTLE,
-  isLoaded = false,
-  left: readonly Claim[] = [],
+  turn: Turn,
 ): Promise<TurnReply> => {
-  const told = turnArguments(keys, setting, finishing, request, settling, isLoaded, left)
-  const reply = await runScript(connection, script, told.keys, told.args)
-  const expected = { attempts: finishing.length, entries: settling.length }
-  const { finished, read, settled } = turnReply(script.name, reply, request, setting.isJoint, expected)
+  const told = turnArguments(keys, setting, turn)
+  const reply = turnReply(script.name, await runScript(connection, script, told.keys, told.args), turn, setting.isJoint)
+  if (!told.attempts && !told.entries) return reply
+  const { finished, read, settled } = reply
   return { finished: inOrder(finished, told.attempts), read, settled: inOrder(settled, told.entries) }
 }
 
 /** Puts each answer where its question stood. */
-const inOrder = <T>(answers: readonly T[], positions: readonly number[]): readonly T[] => {
-  if (positions.every((position, at) => position === at)) return answers
+const inOrder = <T>(answers: readonly T[], positions: readonly number[] | undefined): readonly T[] => {
+  if (!positions) return answers
   const ordered = new Array<T>(answers.length)
-  for (const [at, position] of positions.entries()) ordered[position] = answers[at] as T
+  for (let at = 0; at < positions.length; at++) ordered[positions[at] as number] = answers[at] as T
   return ordered
 }

@@ -130,7 +130,7 @@ export const sweepLanes = async (
   setting: ClaimSetting,
   request: SweepRequest,
 ): Promise<SweepReply> => {
-  const [scriptKeys, args] = claimArguments(keys, setting, request.workerId, request)
+  const { keys: scriptKeys, args } = claimArguments(keys, setting, request.workerId, request)
   if (request.isUnanswered === true) args[2] += 'u'
   const positions = request.lanes.map(({ lane }) => request.positions?.get(lane.name) ?? '-')
   const reply = await runScript(connection, script, scriptKeys, [

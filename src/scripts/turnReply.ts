@@ -7,6 +7,7 @@ import type { ReadReply, ReadRequest } from '../port/lanePort.js'
 import { ClaimedEntry } from './claimedEntry.js'
 import { claimOf, setAsideOf, usualAttempt, type WireClaim, type WireSetAside } from './claimWire.js'
 import { finishResultOf } from './finishResultOf.js'
+import type { Turn } from './turn.js'
 
 /** What came of each part of a turn. */
 export interface TurnReply {
@@ -23,36 +24,38 @@ type Answer = 1 | 2 | string[]
 /** What there seldom is. */
 type Further = [failure: string, full: readonly number[], aside: readonly WireSetAside[], settled: ReadonlyArray<0 | 1>]
 
-const NOTHING_FURTHER: Further = ['', [], [], []]
+const NONE: readonly never[] = []
 
 /**
  * Reads the reply of finishAndRead, which is one flat list, because to the server each table of a reply costs as much as
  * five values.
  *
  * @param script its name, for errors
- * @param expected how many answers are due
+ * @param turn what was said, which tells how many answers are due
  * @throws {ScriptReplyError} for anything else
  *
  * @example
- * turnReply('finishAndRead', ['1700000000000', 1, null], request, true, { attempts: 1, entries: 0 }).finished.length // 1
+ * turnReply('finishAndRead', ['1700000000000', 0, null], { ...NOTHING_TO_SAY, reading }, true).finished.length // 0
  */
 export const turnReply = (
   script: string,
   reply: unknown,
-  request: ReadRequest,
+  { finishing, reading: request, settling }: Turn,
   isJoint: boolean,
-  expected: { readonly attempts: number; readonly entries: number },
 ): TurnReply => {
   if (!Array.isArray(reply) || reply.length < 3) throw new ScriptReplyError(script, reply)
   const now = Number(reply[0])
-  const [failure, full, aside, owned] = (reply[2] as Further | null) ?? NOTHING_FURTHER
+  const further = reply[2] as Further | null
   const answers = reply[1] as number | Answer[]
   const count = typeof answers === 'number' ? answers : answers.length
-  if (count !== expected.attempts || owned.length !== expected.entries) throw new ScriptReplyError(script, reply)
+  if (count !== finishing.length || (further?.[3].length ?? 0) !== settling.length)
+    throw new ScriptReplyError(script, reply)
   const claims = claimsOf(script, reply, request, isJoint, now)
   const finished: Array<FinishResult | RedisRefusedError> = []
   for (let at = 0; at < count; at++)
     finished.push(resultOf(now, typeof answers === 'number' ? 1 : (answers[at] as Answer)))
+  if (!further) return { finished, read: { claims, full: NONE }, settled: NONE }
+  const [failure, full, aside, owned] = further
   const read =
     failure !== '' && claims.length === 0
       ? new RedisRefusedError(script, failure)
