@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import type { BlobStore } from '@furystack/blob-store'
 import {
+  type Clock,
   defineTaskHandler,
   isTerminalStatus,
   NonRetryableError,
@@ -33,6 +34,7 @@ import { runnerRetentionSuite } from './runnerRetentionSuite.js'
 import { runnerTreeRaceSuite } from './runnerTreeRaceSuite.js'
 import { runnerTreeSuite } from './runnerTreeSuite.js'
 import { runnerUnservedSuite } from './runnerUnservedSuite.js'
+import { runnerWatchSuite } from './runnerWatchSuite.js'
 
 /** Runners to be put through the suite: one a process, so to say, on one queue and one store that nobody else uses. */
 export interface RunnersHarness {
@@ -57,6 +59,8 @@ export type MakeRunners = (
     unservedAfterMs?: number
     maintenanceIntervalMs?: number
     reconcilerIntervalMs?: number
+    /** Of the runners, not of their queue. */
+    clock?: Clock
     /** What leads from the runners to their rows: each use has the name of an operation of the store. @default none */
     link?: Link
   },
@@ -74,6 +78,7 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
   runnerParentSuite(name, makeRunners)
   runnerIdempotencySuite(name, makeRunners)
   runnerUnservedSuite(name, makeRunners)
+  runnerWatchSuite(name, makeRunners)
 
   describe(`${name} as a task runner`, () => {
     const cleanups: Array<() => Promise<void>> = []

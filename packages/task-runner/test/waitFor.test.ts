@@ -210,6 +210,36 @@ describe('updates$', () => {
     expect(seen).toHaveLength(4)
   })
 
+  it('T59 leaves out that a task is pending which its claim has overtaken', async () => {
+    const { core, bus } = setUpCore()
+    const { id, submittedAt } = await core.draft({ type: 'mail', handlerVersion: 1, payload: 1 })
+    const seen: string[] = []
+    const subscription = core.updates$(id).subscribe((update) => seen.push(textOf(update)))
+    await until(() => seen.length === 1)
+    const publish = async (via: string, afterMs: number, ...statuses: string[]) => {
+      for (const status of statuses) {
+        const at = new Date(Date.parse(submittedAt) + afterMs).toISOString()
+        await bus.publish(STATUS_TOPIC, { kind: 'status', taskId: id, status, at, via })
+      }
+    }
+    await publish('worker', 5, 'claimed', 'running')
+    await publish('starter', 4, 'pending')
+    await publish('starter', 5, 'pending')
+    await publish('worker', 5, 'pending')
+    expect(seen.splice(0)).toEqual(['draft', 'claimed', 'running'])
+    // Runs that fail within the millisecond of their claim.
+    await publish('worker', 5, 'pending')
+    await publish('worker', 6, 'claimed', 'running', 'pending')
+    await publish('starter', 6, 'pending')
+    expect(seen.splice(0)).toEqual(['pending', 'claimed', 'running', 'pending'])
+    // Another process takes it over, and whoever had it before comes late with its word.
+    await publish('other', 8, 'claimed', 'running')
+    await publish('worker', 8, 'pending')
+    await publish('worker', 9, 'pending')
+    expect(seen.splice(0)).toEqual(['claimed', 'running', 'pending'])
+    subscription.unsubscribe()
+  })
+
   it('tells what a bus has lost', async () => {
     const { core, store, submit } = setUpCore()
     const { id } = await submit()

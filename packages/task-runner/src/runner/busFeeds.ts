@@ -25,7 +25,7 @@ export class BusFeeds implements Disposable {
     private readonly sender: Sender,
     private readonly report: ReportError,
     private readonly clock: Clock,
-    private readonly deliver: (type: string, update: TaskUpdate) => void,
+    private readonly deliver: (type: string, update: TaskUpdate, via: unknown) => void,
   ) {}
 
   /** Listens to a type until the answer is disposed, and everybody else's is. */
@@ -95,6 +95,6 @@ export class BusFeeds implements Disposable {
     if (typeof payload !== 'object' || payload === null || !('kind' in payload) || !('taskId' in payload)) return
     // Whoever speaks on these topics sends updates; the mark of the sender is not for subscribers.
     const { via, ...update } = payload as TaskUpdate & { via?: unknown }
-    if (via !== this.sender.mark && this.sender.isOfSameQueue(via)) this.deliver(type, update)
+    if (via !== this.sender.mark && this.sender.isOfSameQueue(via)) this.deliver(type, update, via)
   }
 }

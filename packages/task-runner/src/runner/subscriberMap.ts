@@ -1,8 +1,8 @@
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { ReportError } from '../telemetry/createErrorReporter.js'
 
-/** Takes the updates that somebody subscribed to. */
-export type UpdateHandler = (update: TaskUpdate) => void
+/** Takes the updates that somebody subscribed to, and whose word they are: that of a runner is its mark. */
+export type UpdateHandler = (update: TaskUpdate, via: unknown) => void
 
 interface Subscriber {
   readonly handler: UpdateHandler
@@ -30,11 +30,11 @@ export class SubscriberMap {
     }
   }
 
-  deliver(key: string, update: TaskUpdate): void {
+  deliver(key: string, update: TaskUpdate, via: unknown): void {
     const present = this.#subscribers.get(key)
     if (present === undefined) return
     for (const subscriber of [...present]) {
-      if (present.has(subscriber)) this.#call(subscriber.handler, update)
+      if (present.has(subscriber)) this.#call(subscriber.handler, update, via)
     }
   }
 
@@ -43,10 +43,10 @@ export class SubscriberMap {
     this.#subscribers.clear()
   }
 
-  #call(handler: UpdateHandler, update: TaskUpdate): void {
+  #call(handler: UpdateHandler, update: TaskUpdate, via: unknown): void {
     try {
       // The type says void, which an asynchronous function is allowed for as well.
-      const answer = handler(update) as unknown
+      const answer = handler(update, via) as unknown
       if (answer instanceof Promise) answer.catch((error: unknown) => this.report('subscriber', error))
     } catch (error) {
       this.report('subscriber', error)

@@ -2,12 +2,22 @@ import type { TaskStatus } from '../task/taskStatus.js'
 import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { StatusUpdate } from './snapshotOf.js'
 
+/** A claim that was told of. */
+interface Claim {
+  readonly at: number
+  /** Whose word it was. */
+  readonly via: unknown
+  /** Whether the task was not told to be pending before, so that this is still to come. */
+  isUnannounced: boolean
+}
+
 /** The way of a task in one attempt. */
 const WAY: readonly TaskStatus[] = ['draft', 'pending', 'claimed', 'running', 'waiting', 'cancelling']
 
 /**
  * Tells what is news for somebody who has been shown a row: neither what the row showed already, nor a status twice in a
- * row. Times are those of the store, by the millisecond; within the row's own millisecond the way of a task decides.
+ * row, nor that a task is pending which has been claimed since. Times are those of the store, by the millisecond; within
+ * the row's own millisecond the way of a task decides.
  */
 export class TaskNews {
   #shownAt = -Infinity
@@ -15,6 +25,7 @@ export class TaskNews {
   #covered: readonly TaskStatus[] = []
   #newestAt = -Infinity
   #status: TaskStatus | undefined
+  #claim: Claim | undefined
 
   /** The status that was told last. */
   get status(): TaskStatus | undefined {
@@ -29,18 +40,25 @@ export class TaskNews {
     this.#status = status
   }
 
-  /** Whether an update is to be told; it counts as told then. */
-  take(update: TaskUpdate): boolean {
+  /**
+   * Whether an update is to be told; it counts as told then.
+   *
+   * @param via whose word it is
+   */
+  take(update: TaskUpdate, via?: unknown): boolean {
     const at = Date.parse(update.at)
     if (at < this.#shownAt) return false
     if (update.kind !== 'status') return true
     const { status } = update
+    const isCovered = at === this.#shownAt && this.#covered.includes(status)
+    if (status === 'claimed') this.#claim = { at, via, isUnannounced: !isCovered && this.#status !== 'pending' }
     if (status === this.#status) {
       // The updates have come to where the row was: whatever follows is new.
       this.#covered = []
       return false
     }
-    if (at === this.#shownAt && this.#covered.includes(status)) return false
+    if (status === 'pending' && this.#isOvertaken(at, via)) return false
+    if (isCovered) return false
     this.#covered = []
     this.#status = status
     if (at > this.#newestAt) this.#newestAt = at
@@ -55,5 +73,15 @@ export class TaskNews {
     const shownAt = Date.parse(at)
     if (shownAt !== this.#newestAt || this.#status === undefined) return shownAt > this.#newestAt
     return WAY.includes(this.#status) && step > WAY.indexOf(this.#status)
+  }
+
+  /** Whether a task has been claimed since it was pending. A run may fail within the millisecond of its claim. */
+  #isOvertaken(at: number, via: unknown): boolean {
+    const claim = this.#claim
+    if (claim === undefined || at > claim.at) return false
+    if (at < claim.at || via !== claim.via) return true
+    const { isUnannounced } = claim
+    claim.isUnannounced = false
+    return isUnannounced
   }
 }

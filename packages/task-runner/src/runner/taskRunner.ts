@@ -80,7 +80,8 @@ export interface TaskRunner extends Disposable {
 
   /**
    * What happens to a task, until it has ended: first its status as it is, then each transition and each report of
-   * progress, none of them twice. Completes after a terminal status.
+   * progress, none of them twice; but not that it is pending, if this is heard of after its claim. Completes after a
+   * terminal status.
    *
    *     (s---r--p--p--(e|)    a status, running, progress, succeeded
    *     (e|)                  a task that has ended already

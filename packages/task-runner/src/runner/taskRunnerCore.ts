@@ -165,12 +165,14 @@ export class TaskRunnerCore implements TaskRunner, AsyncDisposable {
     this.#assertUsable()
     const { updates, store } = this.#parts
     checkFunction('handler', handler)
-    return updates.subscribe(checkTaskId('taskId', taskId), handler, async () => (await store.get(taskId))?.task.type)
+    const tell = (update: TaskUpdate): void => handler(update)
+    return updates.subscribe(checkTaskId('taskId', taskId), tell, async () => (await store.get(taskId))?.task.type)
   }
 
   public subscribeByType(type: string, handler: (update: TaskUpdate) => void): Disposable {
     this.#assertUsable()
-    return this.#parts.updates.subscribeByType(checkType('type', type), checkFunction('handler', handler))
+    checkFunction('handler', handler)
+    return this.#parts.updates.subscribeByType(checkType('type', type), (update) => handler(update))
   }
 
   public updates$(taskId: string): Observable<TaskUpdate> {

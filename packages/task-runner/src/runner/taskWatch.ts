@@ -5,6 +5,7 @@ import type { TaskUpdate } from '../task/taskUpdate.js'
 import type { Clock } from '../time/clock.js'
 import { withinMs } from '../time/withinMs.js'
 import { snapshotOf, type StatusUpdate } from './snapshotOf.js'
+import type { UpdateHandler } from './subscriberMap.js'
 import { TaskNews } from './taskNews.js'
 
 const FIRST_POLL_MS = 250
@@ -22,7 +23,7 @@ const GONE = 'gone'
 export interface TaskWatchSource {
   readonly clock: Clock
   read(taskId: string): Promise<Task | undefined>
-  subscribe(task: Task, handler: (update: TaskUpdate) => void): Disposable
+  subscribe(task: Task, handler: UpdateHandler): Disposable
   /** Resolves when the subscription is live. */
   whenReady(task: Task): Promise<void>
   /** Takes what went wrong with a poll; there will be another. */
@@ -42,7 +43,7 @@ export interface TaskWatcher {
  */
 export class TaskWatch implements Disposable {
   readonly #news = new TaskNews()
-  #early: TaskUpdate[] | undefined = []
+  #early: Array<Parameters<UpdateHandler>> | undefined = []
   #subscription: Disposable | undefined
   #cancelPoll: (() => void) | undefined
   #pollMs = FIRST_POLL_MS
@@ -76,7 +77,7 @@ export class TaskWatch implements Disposable {
     if (before === undefined) throw new UnknownTaskError(this.taskId)
     let task: Task | undefined = before
     if (this.#isOpen && !isTerminalStatus(before.status)) {
-      this.#subscription = this.source.subscribe(before, (update) => this.#receive(update))
+      this.#subscription = this.source.subscribe(before, (update, via) => this.#receive(update, via))
       await withinMs(this.source.clock, this.#ready(before), READY_MS)
       if (this.#isOpen) task = await this.source.read(this.taskId)
     }
@@ -84,7 +85,7 @@ export class TaskWatch implements Disposable {
     this.#show(task ?? before)
     const early = this.#early ?? []
     this.#early = undefined
-    for (const update of early) this.#receive(update)
+    for (const [update, via] of early) this.#receive(update, via)
     if (task !== undefined) return this.#arm(this.#pollMs)
     this.#suspect = GONE
     this.#arm(GONE_GRACE_MS)
@@ -108,10 +109,10 @@ export class TaskWatch implements Disposable {
     return this.#news.isBehind(snapshot) ? `${snapshot.status} ${snapshot.at}` : undefined
   }
 
-  #receive(update: TaskUpdate): void {
+  #receive(update: TaskUpdate, via: unknown): void {
     if (!this.#isOpen) return
-    if (this.#early !== undefined) this.#early.push(update)
-    else if (this.#news.take(update)) this.#tell(update)
+    if (this.#early !== undefined) this.#early.push([update, via])
+    else if (this.#news.take(update, via)) this.#tell(update)
   }
 
   #tell(update: TaskUpdate): void {

@@ -31,7 +31,9 @@ export class Updates implements Disposable {
     this.#sender = new Sender(scope)
     this.#byTask = new SubscriberMap(report)
     this.#byType = new SubscriberMap(report)
-    this.#feeds = new BusFeeds(bus, this.#sender, report, clock, (type, update) => this.#deliver(type, update))
+    this.#feeds = new BusFeeds(bus, this.#sender, report, clock, (type, update, via) =>
+      this.#deliver(type, update, via),
+    )
   }
 
   /** Tells that a task has a status since `at` (epoch milliseconds). */
@@ -129,9 +131,9 @@ export class Updates implements Disposable {
     this.#send(topicsOf(type).status, { ...update, via: this.#sender.mark })
   }
 
-  #deliver(type: string, update: TaskUpdate): void {
-    this.#byTask.deliver(update.taskId, update)
-    this.#byType.deliver(type, update)
+  #deliver(type: string, update: TaskUpdate, via: unknown = this.#sender.mark): void {
+    this.#byTask.deliver(update.taskId, update, via)
+    this.#byType.deliver(type, update, via)
   }
 
   #send(topic: string, payload: unknown): void {
