@@ -24,7 +24,7 @@ queueAdapterSuite('InProcessQueueAdapter', ({ nodes, concurrencyLimits, idempote
 // Several cores over one queue, one store and one bus stand for several processes.
 runnerSuite(
   'TaskRunnerCore over a queue in this process',
-  (count, { blobStore = new InMemoryBlobStore(), idempotencyTtlSec, link, ...options } = {}) => {
+  (count, { blobStore = new InMemoryBlobStore(), idempotencyTtlSec, link, busLink: _, ...options } = {}) => {
     const queueAdapter = new InProcessQueueAdapter(idempotencyTtlSec === undefined ? {} : { idempotencyTtlSec })
     const bus = new InProcessCrossNodeBus()
     const injector = createInjector()

@@ -22,8 +22,9 @@ const makeRunners = async (
   {
     blobStore = new InMemoryBlobStore(),
     link,
+    busLink,
     ...more
-  }: Partial<RedisTaskRunnerOptions> & { blobStore?: BlobStore; link?: Link } = {},
+  }: Partial<RedisTaskRunnerOptions> & { blobStore?: BlobStore; link?: Link; busLink?: Link } = {},
   elsewhere?: { store: TaskStore; bus: CrossNodeBus },
 ): Promise<RunnersHarness> => {
   const closers: Array<() => void> = []
@@ -43,7 +44,13 @@ const makeRunners = async (
   const store = link && elsewhere ? overLink(elsewhere.store, link) : elsewhere?.store
   const buses = Array.from(
     { length: count },
-    () => elsewhere?.bus ?? new RedisCrossNodeBus({ client, serviceName: 'test', topicPrefix: options.topicPrefix }),
+    (_, index) =>
+      elsewhere?.bus ??
+      new RedisCrossNodeBus({
+        client: busLink && index === 0 ? gatedClient(client, busLink, () => 'bus') : client,
+        serviceName: 'test',
+        topicPrefix,
+      }),
   )
   const runners = buses.map((bus) => {
     const parts = { injector, bus, blobStore, telemetry, store }

@@ -63,6 +63,8 @@ export type MakeRunners = (
     clock?: Clock
     /** What leads from the runners to their rows: each use has the name of an operation of the store. @default none */
     link?: Link
+    /** What leads from the first of the runners to the bus, where that is another process. @default none */
+    busLink?: Link
   },
 ) => Promise<RunnersHarness>
 

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 import { clockWithoutTimers } from '../support/clockWithoutTimers.js'
 import { deferred } from '../support/deferred.js'
+import { Link } from '../support/link.js'
 import type { MakeRunners } from './runnerSuite.js'
 
 /** The way of a task that succeeds at once. */
@@ -27,8 +28,8 @@ export const runnerWatchSuite = (name: string, makeRunners: MakeRunners): void =
     const typeOf = (round: number): string => `mail-${round}`
 
     /** Runners without a worker. Nobody polls, and each round has a type of its own, so nobody listens yet. */
-    const setUp = async (count: number): Promise<TaskRunner[]> => {
-      const harness = await makeRunners(count, { clock: clockWithoutTimers })
+    const setUp = async (count: number, more: Parameters<MakeRunners>[1] = {}): Promise<TaskRunner[]> => {
+      const harness = await makeRunners(count, { clock: clockWithoutTimers, ...more })
       cleanups.push(() => harness.dispose())
       return [...harness.runners]
     }
@@ -85,15 +86,25 @@ export const runnerWatchSuite = (name: string, makeRunners: MakeRunners): void =
     const wayFrom = (way: readonly TaskStatus[], [first = 'draft']: readonly TaskStatus[]) =>
       way.slice(way.indexOf(first))
 
-    it('T59 shows the status of one that is started, then each transition once and in order', async () => {
-      const [watcher, starter] = (await setUp(2)) as [TaskRunner, TaskRunner]
-      const shown = await race(starter, (taskId) =>
-        statusesOf(watcher, taskId, (status) => {
-          if (status === 'pending') void starter.cancel(taskId)
-        }),
-      )
-      for (const seen of shown) expect(seen).toEqual(wayFrom(['draft', 'pending', 'cancelled'], seen))
-    })
+    /** When a bus that is another process answers the watcher: so many milliseconds later, each way. */
+    const PACES: Array<[string, number]> = [
+      ['at once', 0],
+      ['late', 5],
+    ]
+
+    it.each(PACES)(
+      'T59 shows the status, then each transition once and in order, if the bus answers %s',
+      async (_, ms) => {
+        const busLink = new Link({ latencyMs: () => ms })
+        const [watcher, starter] = (await setUp(2, { busLink })) as [TaskRunner, TaskRunner]
+        const shown = await race(starter, (taskId) =>
+          statusesOf(watcher, taskId, (status) => {
+            if (status === 'pending') void starter.cancel(taskId)
+          }),
+        )
+        for (const seen of shown) expect(seen).toEqual(wayFrom(['draft', 'pending', 'cancelled'], seen))
+      },
+    )
 
     describe.each([
       ['ends at once', false],
@@ -116,11 +127,12 @@ export const runnerWatchSuite = (name: string, makeRunners: MakeRunners): void =
       })
     })
 
-    it('T59 gives whoever waits the result, without another look', async () => {
-      const [watcher, starter] = (await setUp(2)) as [TaskRunner, TaskRunner]
+    it.each(PACES)('T59 gives whoever waits the result, without another look, if the bus answers %s', async (_, ms) => {
+      const busLink = new Link({ latencyMs: () => ms })
+      const [watcher, starter] = (await setUp(2, { busLink })) as [TaskRunner, TaskRunner]
       work(starter, (round) => Promise.resolve(round))
       const results = await race(starter, (taskId) => watcher.waitFor<number>(taskId))
-      expect(results).toEqual(results.map((_, round) => round))
+      expect(results).toEqual(results.map((__, round) => round))
     })
   })
 }
