@@ -210,7 +210,7 @@ describe('updates$', () => {
     expect(seen).toHaveLength(4)
   })
 
-  it('T59 leaves out that a task is pending which its claim has overtaken', async () => {
+  it('T59 leaves out what a claim has overtaken: that its task is a draft, or pending', async () => {
     const { core, bus } = setUpCore()
     const { id, submittedAt } = await core.draft({ type: 'mail', handlerVersion: 1, payload: 1 })
     const seen: string[] = []
@@ -223,6 +223,7 @@ describe('updates$', () => {
       }
     }
     await publish('worker', 5, 'claimed', 'running')
+    await publish('starter', 0, 'draft')
     await publish('starter', 4, 'pending')
     await publish('starter', 5, 'pending')
     await publish('worker', 5, 'pending')

@@ -57,7 +57,8 @@ export class TaskNews {
       this.#covered = []
       return false
     }
-    if (status === 'pending' && this.#isOvertaken(at, via)) return false
+    // Who has seen the row knows of the draft, which it never is again.
+    if (status === 'draft' || (status === 'pending' && this.#isOvertaken(at, via))) return false
     if (isCovered) return false
     this.#covered = []
     this.#status = status
