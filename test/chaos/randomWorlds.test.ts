@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { virtualClock } from '../support/virtualClock.js'
+import { memoryGround } from './randomWorlds/memoryGround.js'
 import { playWorld } from './randomWorlds/playWorld.js'
 import { seededRandom } from './randomWorlds/random.js'
 
@@ -18,7 +19,7 @@ const play = async (seed: number): Promise<number> => {
   vi.spyOn(Math, 'random').mockImplementation(() => random.next())
   using clock = virtualClock()
   try {
-    return await playWorld(random, clock)
+    return await playWorld(random, memoryGround(random, clock))
   } catch (error) {
     throw new Error(`WORLD_SEED=${String(seed)}: ${String(error)}`, { cause: error })
   } finally {

@@ -24,7 +24,7 @@ export type Plan =
 export const LIMIT = 3
 
 /** How long a task rests after its first failure; after the second, twice as long. */
-export const BACKOFF_MS = 900
+export const BACKOFF_MS = 250
 
 /** The types that tasks have. */
 export const TYPES = ['task', 'job'] as const

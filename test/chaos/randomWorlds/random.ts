@@ -6,6 +6,8 @@ export interface Random {
   whole(min: number, max: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly [T, ...T[]]): T
+  /** A chance of its own for somebody, whatever others draw meanwhile. */
+  fork(): Random
 }
 
 /** Mulberry32: small, fast, and good enough to decide what happens in a test. */
@@ -23,5 +25,6 @@ export const seededRandom = (seed: number): Random => {
     whole,
     chance: (probability) => next() < probability,
     pick: (list) => list[whole(0, list.length - 1)] ?? list[0],
+    fork: () => seededRandom(whole(0, 2 ** 31 - 1)),
   }
 }
