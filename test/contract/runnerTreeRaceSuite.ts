@@ -65,15 +65,21 @@ export const runnerTreeRaceSuite = (name: string, makeRunners: MakeRunners): voi
       const [spawner, canceller] = await setUp({
         root: async (ctx, index) => {
           const { enough, made, reached, refusal } = parents[index as number]!
+          const spawn = async (): Promise<void> => {
+            made.push((await ctx.spawnChild('nobody', 0)).taskId)
+            if (made.length === enough) reached.resolve()
+          }
           // Only a refusal ends this.
           const spawnOn = async (): Promise<never> => {
-            for (;;) {
-              made.push((await ctx.spawnChild('nobody', 0)).taskId)
-              if (made.length === enough) reached.resolve()
-            }
+            for (;;) await spawn()
+          }
+          // Where rows answer at once, a cancel is all over before the next answer of a queue comes.
+          const spawnMeanwhile = async (): Promise<void> => {
+            await reached.promise
+            for (let n = 0; n < 20; n++) await Promise.race([spawn(), Promise.resolve()])
           }
           try {
-            return await Promise.all([spawnOn(), spawnOn(), spawnOn()])
+            return await Promise.all([spawnOn(), spawnOn(), spawnMeanwhile()])
           } catch (error) {
             refusal.resolve(error)
             throw error
@@ -86,12 +92,16 @@ export const runnerTreeRaceSuite = (name: string, makeRunners: MakeRunners): voi
           await reached.promise
           await canceller.cancel(root.id, 'enough')
           expect(await refusal.promise).toMatchObject({ name: 'TaskCancelledError', reason: 'enough' })
-          const [{ childTaskIds }, ...children] = (await whenAllEnded(spawner, root)) as [Task, ...Task[]]
+          const [{ childTaskIds, events }, ...children] = (await whenAllEnded(spawner, root)) as [Task, ...Task[]]
           expect(made.length).toBeGreaterThanOrEqual(enough)
           expect(childTaskIds).toEqual(expect.arrayContaining(made))
           expect(new Set(childTaskIds).size).toBe(childTaskIds.length)
           expect(children.map(({ id }) => id)).toEqual(childTaskIds)
           expect(new Set(children.map(({ status }) => status))).toEqual(new Set(['cancelled']))
+          // The row refuses from the moment of the request on, long before the run has heard of it.
+          const kinds = events.map(({ kind }) => kind)
+          expect(kinds).toContain('cancellation-requested')
+          expect(kinds.slice(kinds.indexOf('cancellation-requested'))).not.toContain('spawned-child')
         }),
       )
     })
