@@ -202,6 +202,33 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
       expect(calls).toBe(1)
     })
 
+    it('T13 gives parallel calls of one URL their own answers, whichever comes first', async () => {
+      const bodies: string[] = []
+      const url = await serve((request, response) => {
+        let body = ''
+        request.setEncoding('utf8').on('data', (text: string) => (body += text))
+        request.on('end', () => response.end(`answer ${String(bodies.push(body))} to ${body}`))
+      })
+      const seen: unknown[] = []
+      const { resume } = await setUp(async (ctx) => {
+        const answers: Record<string, string> = {}
+        const pay = async (amount: string): Promise<void> => {
+          answers[amount] = await (await ctx.fetch(url, { method: 'POST', body: amount })).text()
+        }
+        await Promise.all((ctx.attempt === 1 ? ['1', '2', '3'] : ['3', '1', '2']).map(pay))
+        seen.push(answers)
+        await ctx.spawnChildAndAwait('child', 1)
+        return answers
+      })
+      const task = await resume()
+      expect(task.status).toBe('succeeded')
+      expect(seen).toEqual([task.result, task.result])
+      expect(task.result).toEqual(
+        Object.fromEntries(bodies.map((body, index) => [body, `answer ${String(index + 1)} to ${body}`])),
+      )
+      expect([...bodies].sort()).toEqual(['1', '2', '3'])
+    })
+
     it.each([204, 205, 304])('T20 answers a fetch without a body, %i, as before, over a suspension', async (status) => {
       let calls = 0
       const url = await serve((_, response) => {

@@ -417,6 +417,103 @@ describe('a recorded fetch', () => {
     expect(responses).toHaveLength(2)
   })
 
+  it('T13 is told from others of the same URL by its body, whichever comes first', async () => {
+    const bodies: Record<string, () => Exclude<RequestInit['body'], undefined>> = {
+      none: () => null,
+      empty: () => '',
+      text: () => 'a=1',
+      parameters: () => new URLSearchParams({ a: '2' }),
+      bytes: () => Uint8Array.of(0, 97, 61, 51, 0).subarray(1, 4),
+      buffer: () => new TextEncoder().encode('a=4').buffer,
+      form: () => form('a', '5'),
+      'another form': () => form('a', '6'),
+      file: () => form('a', new File(['7'], 'a.txt')),
+      'another file': () => form('a', new File(['8'], 'b.txt')),
+      blob: () => new Blob(['a=90']),
+    }
+    const form = (name: string, value: string | Blob): FormData => {
+      const data = new FormData()
+      // Of another type, this would be another overload.
+      if (typeof value === 'string') data.set(name, value)
+      else data.set(name, value)
+      return data
+    }
+    let calls = 0
+    const url = await serve((request, response) => {
+      calls++
+      request.setEncoding('utf8')
+      let body = ''
+      request.on('data', (text: string) => (body += text)).on('end', () => response.end(body))
+    })
+    let order = Object.keys(bodies)
+    const { submit, run, runChildren, read } = setUp(async (ctx) => {
+      const answers: Record<string, string> = {}
+      await Promise.all(
+        order.map(async (name) => {
+          answers[name] = await (await ctx.fetch(url, { method: 'POST', body: bodies[name]!() })).text()
+        }),
+      )
+      await ctx.spawnChildAndAwait('child', 1)
+      return answers
+    })
+    const { id } = await submit()
+    expect(await run(id)).toEqual(suspended)
+    await runChildren(id)
+    order = order.reverse()
+    expect(await run(id)).toEqual({ kind: 'success' })
+    const fileOf = (name: string, content: string): unknown =>
+      expect.stringMatching(new RegExp(`filename="${name}"[^]*\n${content}\r`))
+    expect((await read(id)).result).toEqual({
+      none: '',
+      empty: '',
+      text: 'a=1',
+      parameters: 'a=2',
+      bytes: 'a=3',
+      buffer: 'a=4',
+      form: expect.stringMatching(/name="a"[^]*\n5\r/) as unknown,
+      'another form': expect.stringMatching(/name="a"[^]*\n6\r/) as unknown,
+      file: fileOf('a.txt', '7'),
+      'another file': fileOf('b.txt', '8'),
+      blob: 'a=90',
+    })
+    expect(calls).toBe(order.length)
+  })
+
+  it('T14 fails for good when it is made with another body than the recorded one', async () => {
+    const sent: string[] = []
+    const url = await serve((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => sent.push(text))
+      request.on('end', () => response.end())
+    })
+    let body = '{"amount":1}'
+    const { submit, run, runChildren, read } = setUp(async (ctx) => {
+      await ctx.fetch(url, { method: 'POST', body })
+      return ctx.spawnChildAndAwait('child', 1)
+    })
+    const { id } = await submit()
+    expect(await run(id)).toEqual(suspended)
+    await runChildren(id)
+    body = '{"amount":2}'
+    expect(await run(id)).toEqual({ kind: 'failed' })
+    expect((await read(id)).error).toMatchObject({
+      name: 'ReplayMismatchError',
+      message: expect.stringMatching(/Step 0 .*"fetch POST http.* went on with "fetch POST http/) as unknown,
+    })
+    expect(sent).toEqual(['{"amount":1}'])
+  })
+
+  it.each<[string, RequestInit | null]>([
+    ['null', null],
+    ['a method that is none', { method: 7 as unknown as string }],
+  ])('rejects for an argument that cannot be: %s', async (_, init) => {
+    const { submit, run, read } = setUp((ctx) =>
+      ctx.fetch('http://127.0.0.1:1/', init as RequestInit).catch((error: unknown) => (error as Error).name),
+    )
+    const { id } = await submit()
+    expect(await run(id)).toEqual({ kind: 'success' })
+    expect((await read(id)).result).toBe('TypeError')
+  })
+
   it('T19 T20 repeats what did not succeed, but in a retry only', async () => {
     let calls = 0
     const url = await serve((_, response) => void response.writeHead(calls++ === 0 ? 500 : 200).end(`${calls}`))

@@ -110,8 +110,9 @@ export interface TaskContext<P> {
    */
   readonly notNow: (delayMs: number) => never
   /**
-   * The platform's `fetch`, whose response is read to its end and recorded: it is called once, and stops with the run.
-   * A retry after a failed attempt repeats calls that were rejected or answered with a status from 400.
+   * The platform's `fetch`, whose response is read to its end and recorded: it is called once, and stops with the run. The
+   * record is found by method, URL and body. A retry after a failed attempt repeats calls that were rejected or answered
+   * with a status from 400.
    */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
 }

@@ -13,7 +13,7 @@ export interface StepIdentity {
 /** UTF-16 units of a URL that are part of a name. */
 const MAX_URL = 1_024
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+const hashOf = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex').slice(0, 32)
 
 /** A step is stored under its name: it must neither change on the way through UTF-8 nor be as long as a `data:` URL. */
 const shortened = (url: string): string =>
@@ -29,7 +29,11 @@ export const stepIdentity = {
   now: (): StepIdentity => ({ kind: 'now', name: 'now' }),
   random: (): StepIdentity => ({ kind: 'random', name: 'random' }),
   sleep: (ms: number): StepIdentity => ({ kind: 'sleep', name: `sleep ${ms}` }),
-  fetch: (method: string, url: string): StepIdentity => ({ kind: 'fetch', name: `fetch ${method} ${shortened(url)}` }),
+  /** `body`: what is known of it; two calls that differ in it are two steps. */
+  fetch: (method: string, url: string, body?: string | Uint8Array): StepIdentity => ({
+    kind: 'fetch',
+    name: `fetch ${method} ${shortened(url)}${body === undefined ? '' : ` ${hashOf(body)}`}`,
+  }),
   spawn: (type: string, payloadJson: string | undefined): StepIdentity => ({
     kind: 'spawn-child',
     name: `spawn-child ${JSON.stringify(type)} ${hashOf(payloadJson ?? '')}`,

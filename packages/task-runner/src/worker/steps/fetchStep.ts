@@ -1,3 +1,4 @@
+import { knownBody } from '../../replay/knownBody.js'
 import { rebuildResponse, recordResponse, type RecordedResponse } from '../../replay/recordedResponse.js'
 import { stepIdentity } from '../../replay/stepIdentity.js'
 import { toAttemptError } from '../toAttemptError.js'
@@ -8,11 +9,14 @@ interface RecordedRejection {
   readonly rejection: { readonly name: string; readonly message: string }
 }
 
-/** Calls out once, with the signal of the run, and answers from the record afterwards. */
-export const fetchStep = (steps: RunSteps, input: string | URL, init: RequestInit = {}): Promise<Response> => {
+/**
+ * Calls out once, with the signal of the run, and answers from the record afterwards. Asynchronous, so that an argument that
+ * cannot be rejects; up to the step it runs at once.
+ */
+export const fetchStep = async (steps: RunSteps, input: string | URL, init: RequestInit = {}): Promise<Response> => {
   const url = String(input)
   const method = (init.method ?? 'GET').toUpperCase()
-  return steps.take(stepIdentity.fetch(method, url), async (next) => {
+  return steps.take(stepIdentity.fetch(method, url, knownBody(init.body)), async (next) => {
     if (next.kind === 'replay') return { value: replay(next.entry.output as RecordedResponse | RecordedRejection) }
     const { run, writer } = steps
     const signal = init.signal ? AbortSignal.any([init.signal, run.signal]) : run.signal
