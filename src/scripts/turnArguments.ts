@@ -23,7 +23,8 @@ export interface TurnArguments extends ScriptArguments {
  * What a turn says is mostly of one lane and worker, which is looked at first: then nothing has to be put in order.
  *
  * @example
- * const { args } = turnArguments(keys('svc/'), { group: 'runner', isJoint: true }, { ...NOTHING_TO_SAY, reading })
+ * const turn: Turn = { ...NOTHING_TO_SAY, reading: request }
+ * const { args } = turnArguments(keys('svc/'), { group: 'runner', isJoint: true }, turn)
  */
 export const turnArguments = (keys: Keys, setting: ClaimSetting, turn: Turn): TurnArguments => {
   const { finishing, reading, settling, left, isLoaded } = turn

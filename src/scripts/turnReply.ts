@@ -35,7 +35,7 @@ const NONE: readonly never[] = []
  * @throws {ScriptReplyError} for anything else
  *
  * @example
- * turnReply('finishAndRead', ['1700000000000', 0, null], { ...NOTHING_TO_SAY, reading }, true).finished.length // 0
+ * turnReply('finishAndRead', ['1700000000000', 0, null], { ...NOTHING_TO_SAY, reading: request }, true).finished // []
  */
 export const turnReply = (
   script: string,
