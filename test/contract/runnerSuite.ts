@@ -18,7 +18,7 @@ import {
   type TaskUpdate,
   type Worker,
 } from '@furystack/task-runner'
-import { from, lastValueFrom, Observable, of, tap, throwError } from 'rxjs'
+import { defer, from, lastValueFrom, merge, Observable, of, take, tap, throwError } from 'rxjs'
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { deferred } from '../support/deferred.js'
@@ -310,6 +310,24 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
         await runner.cancel(task.id, 'enough')
         await left.promise
         expect(await ended(runner, task)).toMatchObject({ status: 'cancelled', attempts: [{ status: 'cancelled' }] })
+      })
+
+      it('is unsubscribed from while it waits for a child, and subscribed to anew when that has ended', async () => {
+        const runner = await setUpOne()
+        const left = [deferred(), deferred()]
+        register(runner, [
+          handle((ctx) =>
+            merge(
+              new Observable<never>(() => left[ctx.attempt - 1]!.resolve),
+              defer(() => ctx.spawnChildAndAwait<null, string>('child', null)),
+            ).pipe(take(1)),
+          ),
+          handle(() => left[0]!.promise.then(() => 'done'), { type: 'child' }),
+        ])
+        const task = await submit(runner)
+        expect(await runner.waitFor(task.id)).toBe('done')
+        await left[1]!.promise
+        expect((await read(runner, task)).attempts.map(({ status }) => status)).toEqual(['suspended', 'succeeded'])
       })
 
       it('is handed back when its runner is disposed', async () => {

@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, NEVER, Observable, of, range, Subject, throwError } from 'rxjs'
+import { concat, defer, EMPTY, merge, NEVER, Observable, of, range, Subject, take, throwError } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.js'
@@ -193,6 +193,48 @@ describe('a handler that returns an Observable', () => {
     gate.resolve()
     expect(await outcome).toEqual({ kind: 'cancelled' })
     expect((await read(id)).status).toBe('cancelled')
+    expect(subscriptions).toBe(0)
+  })
+
+  it('is left while it waits for its children, and subscribed to anew when they have ended', async () => {
+    const { register, submit, adapter, read } = setUpCore()
+    const open = new Set<number>()
+    register([
+      handle((ctx) =>
+        merge(
+          new Observable<never>(() => {
+            open.add(ctx.attempt)
+            return () => open.delete(ctx.attempt)
+          }),
+          defer(() => ctx.spawnChildAndAwait<number, string>('child', 1)),
+        ).pipe(take(1)),
+      ),
+      handle(() => 'done', { type: 'child' }),
+    ])
+    const { id } = await submit()
+    expect(await adapter.deliver(id)).toEqual({ kind: 'suspended' })
+    expect(open).toEqual(new Set())
+    await adapter.deliver((await read(id)).childTaskIds[0]!, { type: 'child' })
+    expect(await adapter.deliver(id)).toEqual({ kind: 'success' })
+    expect(open).toEqual(new Set())
+    expect((await read(id)).result).toBe('done')
+  })
+
+  it('is not subscribed to once its run waits for children', async () => {
+    const { register, submit, adapter } = setUpCore()
+    const gate = deferred()
+    const returned = deferred()
+    let subscriptions = 0
+    register(async (ctx) => {
+      void ctx.spawnChildAndAwait('child', 1)
+      await gate.promise
+      setImmediate(returned.resolve)
+      return defer(() => ((subscriptions += 1), NEVER))
+    })
+    const { id } = await submit()
+    expect(await adapter.deliver(id)).toEqual({ kind: 'suspended' })
+    gate.resolve()
+    await returned.promise
     expect(subscriptions).toBe(0)
   })
 

@@ -129,11 +129,15 @@ export class Run {
     this.#end?.({ kind: 'abandoned' })
   }
 
-  /** Ends the run while its handler stands still, so that no code of its own can get in between. */
+  /**
+   * Ends the run while its handler stands still, so that no code of its own can get in between. An Observable is left: what
+   * else it has under way would go on beside the next run.
+   */
   cutOff(end: RunEnd): void {
     if (this.hasEnded) return
     this.isCutOff = true
     this.#end?.(end)
+    this.#leave?.()
   }
 
   /** Tells the handler to stop. The first reason stands, but a lost lease comes before any other. */
@@ -168,7 +172,7 @@ export class Run {
   readonly onBrokerLost = (): void => this.lose('broker')
 
   #observe(values$: Observable<unknown>, observer: RunObserver): void {
-    if (this.stop !== undefined) return this.abandon()
+    if (this.stop !== undefined || this.isCutOff) return this.abandon()
     observeHandler(values$, {
       onSubscribe: (subscription) => {
         this.#leave = () => {
