@@ -11,7 +11,7 @@ import { heldKeyLua } from './heldKeyLua.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
- * Makes a failed task pending again, as if it had just been submitted, takes it out of the dead letters, and puts it into
+ * Makes a failed task pending again, due now and as if it had just been submitted, takes it out of the dead letters, and puts it into
  * its lane. What it has been through stays; nothing of it counts any more.
  *
  * KEYS: 1 root, 2 the row, 3 the lane's stream.
@@ -49,8 +49,8 @@ end
 
 unbury(root, deadLetterOf(reason), kind, taskId)
 redis.call('HINCRBY', row, 'fg', int((tonumber(failures) or 0) + 1))
-redis.call('HDEL', row, 'f', 'l', 'e', 'x', 'dr', 'n', 'sb', 'us', 'g', 'gx', 'm', 'bs')
-redis.call('HSET', row, 's', 'pending')
+redis.call('HDEL', row, 'f', 'l', 'e', 'x', 'dr', 'sb', 'us', 'g', 'gx', 'm', 'bs')
+redis.call('HSET', row, 's', 'pending', 'n', nowText)
 if fromScratch == '1' then
   redis.call('UNLINK', row .. ':steps')
   redis.call('HDEL', row, 'st')

@@ -10,7 +10,7 @@ import { bellLua, clockLua, enqueueLua } from './fragments.js'
 import { defineScript, runScript } from './runScript.js'
 
 /**
- * Makes a draft pending, replaces its payload if one is given, and puts it into its lane or the schedule.
+ * Makes a draft pending, due now or later, replaces its payload if one is given, and puts it into its lane or the schedule.
  *
  * KEYS: 1 root, 2 the row. ARGV: group, task id, entry ('1': make one; '': mark the row as not yet enqueued), payload
  * mode ('': keep, 'set', 'drop'), the payload's fields and values.
@@ -32,7 +32,6 @@ local function answer(started)
 end
 if redis.call('HGET', row, 's') ~= 'draft' then return answer(0) end
 
-redis.call('HSET', row, 's', 'pending')
 if mode ~= '' then
   -- Parts of a longer payload must not outlive it; there are never as many as this.
   local old = { 'p' }
@@ -42,14 +41,16 @@ end
 if mode == 'set' then redis.call('HSET', row, unpack(ARGV, 5)) end
 
 local kind, version, notBefore, lane, member, startBefore = unpack(redis.call('HMGET', row, 't', 'v', 'n', 'ln', 'm', 'sb'))
+local isDue = tonumber(notBefore or 0) <= now
+redis.call('HSET', row, 's', 'pending', 'n', isDue and nowText or notBefore)
 if startBefore then redis.call('ZADD', root .. 'deadlines', startBefore, taskId) end
 redis.call('HDEL', row, 'ln', 'm')
 if withEntry == '' then
   redis.call('ZADD', root .. 'unqueued', nowText, taskId)
-elseif tonumber(notBefore or 0) > now then
-  redis.call('HSET', row, 'm', park(root, member, tonumber(notBefore)))
-else
+elseif isDue then
   enqueue(root, group, lane, taskId, kind, version)
+else
+  redis.call('HSET', row, 'm', park(root, member, tonumber(notBefore)))
 end
 return answer(1)
 `,

@@ -486,6 +486,29 @@ export const runnerSuite = (name: string, makeRunners: MakeRunners): void => {
         expect(await ended(runner, draft)).toMatchObject({ status: 'succeeded', result: { payload: { n: 1 }, run: 1 } })
       })
 
+      it('T61 is late from when it was started or sent again, not from when it was stored or failed', async () => {
+        const harness = await makeRunners(1)
+        cleanups.push(() => harness.dispose())
+        const runner = harness.runners[0]!
+        const lags: number[] = []
+        harness.telemetry.addListener('onTaskClaimed', ({ queueLagMs }) => lags.push(queueLagMs))
+        register(runner, ({ attempt }) => (attempt === 1 ? Promise.reject(new Error('no')) : Promise.resolve()))
+        const draft = await runner.draft({ type: 'mail', handlerVersion: 1, payload: 1 })
+        const passed = async (time: string): Promise<void> =>
+          void (await until(() => Date.now() > Date.parse(time) + 20))
+        await passed(draft.submittedAt)
+        const started = await runner.start(draft.id)
+        const failed = await ended(runner, draft)
+        await passed(failed.terminalAt!)
+        await runner.deadLetters.resend(draft.id)
+        const { attempts, events } = await ended(runner, draft)
+        const resentAt = events.find(({ kind }) => kind === 'resent')!.at
+        const dues = [started.notBefore!, resentAt].map(Date.parse)
+        expect(dues[0]).toBeGreaterThan(Date.parse(draft.submittedAt))
+        expect(dues[1]).toBeGreaterThan(Date.parse(failed.terminalAt!))
+        expect(lags).toEqual(attempts.map(({ startedAt }, index) => Date.parse(startedAt) - dues[index]!))
+      })
+
       it('takes the payload of its start', async () => {
         const runner = await setUpOne()
         register(runner, (_, payload) => Promise.resolve({ payload }))

@@ -341,10 +341,11 @@ export const taskStoreFailureSuite = (name: string, makeStore: () => Promise<Tas
         expect({ failures, losses }).toEqual({ failures: 0, losses: 0 })
         expect(generation).toBeGreaterThan(2)
         expect(task).toMatchObject({ status: 'pending', payload: 'p', attempts: before.task.attempts })
-        for (const member of ['error', 'terminalAt', 'startBefore', 'notBefore', 'workerId', 'result'] as const) {
+        for (const member of ['error', 'terminalAt', 'startBefore', 'workerId', 'result'] as const) {
           expect(task[member]).toBeUndefined()
         }
         const at = new Date(result.kind === 'resent' ? result.at : 0).toISOString()
+        expect(task.notBefore).toBe(at)
         expect(task.events).toContainEqual({ at, kind: 'resent', reason: 'failed', attempts: 3 })
         expect(task.events.filter(({ kind }) => kind === 'attempt-failed')).toMatchObject([
           { attempt: 1, willRetry: true },

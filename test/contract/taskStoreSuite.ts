@@ -181,6 +181,19 @@ export const taskStoreSuite = (name: string, makeStore: () => Promise<TaskStoreH
         expect(await statusOf(id)).toBe('pending')
       })
 
+      it('T61 makes it due now, unless its time is yet to come', async () => {
+        const later = Date.UTC(2300, 0, 1)
+        for (const notBefore of [undefined, 1, later]) {
+          const draft = newTask({ status: 'draft', ...(notBefore !== undefined && { notBefore }) })
+          await store.create(draft)
+          const result = await store.start({ taskId: draft.id })
+          if (result.kind !== 'started') throw new Error(result.kind)
+          const due = new Date(notBefore === later ? later : result.at).toISOString()
+          expect(result.stored.task.notBefore).toBe(due)
+          expect((await read(draft.id)).task.notBefore).toBe(due)
+        }
+      })
+
       it('replaces the payload if one is given, also by undefined', async () => {
         const [a, b] = [await rowIn('draft'), await rowIn('draft')]
         await store.start({ taskId: a, payload: { json: '{"n":2}' } })

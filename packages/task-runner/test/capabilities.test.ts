@@ -70,6 +70,14 @@ describe('a runner core', () => {
     expect(await store.findUnqueued({ olderThanMs: -1, limit: 10 })).toEqual([])
   })
 
+  it('starts drafts without a delay in front of a queue that knows none, and each once', async () => {
+    const { core, adapter } = setUpCore({ queueAdapter: new FakeQueueAdapter({ delayedDispatch: false }) })
+    const { id } = await core.draft({ type: 'mail', handlerVersion: 1, payload: 1 })
+    await core.start(id)
+    expect(adapter.enqueued).toEqual([{ taskId: id, type: 'mail', handlerVersion: 1, tags: [] }])
+    await expect(core.start(id)).rejects.toMatchObject({ name: 'InvalidTaskStateError' })
+  })
+
   it.each<[keyof TaskRunnerCoreOptions, unknown]>([
     ['reconcilerIntervalMs', 0],
     ['reconcilerIntervalMs', Number.NaN],

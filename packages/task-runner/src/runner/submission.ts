@@ -22,7 +22,11 @@ import type { StartOptions } from './startOptions.js'
 import { markDuplicate, type SubmittedTask } from './submittedTask.js'
 import type { SubmitOptions } from './submitOptions.js'
 
-const dueOf = ({ notBefore }: Task): number | undefined => (notBefore === undefined ? undefined : Date.parse(notBefore))
+/** When a task is due that is not so yet. */
+const dueAfter = (at: number, { notBefore = '' }: Task): number | undefined => {
+  const due = Date.parse(notBefore)
+  return due > at ? due : undefined
+}
 
 /** Brings tasks into being and into the queue. */
 export class Submission {
@@ -89,7 +93,7 @@ export class Submission {
     }
     if (!this.#canDelay) {
       const stored = await this.parts.store.get(taskId)
-      if (stored?.task.notBefore !== undefined) throw new UnsupportedDelayError()
+      if (stored?.task.status === 'draft' && stored.task.notBefore !== undefined) throw new UnsupportedDelayError()
     }
     const result = await this.#start(input)
     if (result.kind === 'started') return presentTask(result.stored)
@@ -191,7 +195,7 @@ export class Submission {
     if (result.kind === 'refused') return result
     const { task } = result.stored
     this.#announce(task, result.at, input.payload === undefined ? undefined : input.payload.json)
-    if (joint === undefined) await dispatcher.dispatch(task, 0, dueOf(task))
+    if (joint === undefined) await dispatcher.dispatch(task, 0, dueAfter(result.at, task))
     return result
   }
 

@@ -1,7 +1,7 @@
 import type { StoredTask } from './storedTask.js'
 
 /**
- * Makes a draft pending. If `payload` is present its JSON text (absent for `undefined`) replaces the draft's.
+ * Makes a draft pending, due now unless its `notBefore` is later. If `payload` is present its JSON text (absent for `undefined`) replaces the draft's.
  *
  * @example
  * const input: StartTask = { taskId, payload: { json: '{"to":"b@example.org"}' } }

@@ -69,7 +69,10 @@ export class Task {
   declare submittedBy?: string
   /** When it was stored. */
   declare submittedAt: string
-  /** Earliest start. A retry rewrites it, and so does the child that wakes a waiting parent. */
+  /**
+   * Earliest start. A retry rewrites it, and so does whatever makes the task due now: the start of a draft, a child that
+   * wakes its waiting parent, and whoever sends a dead letter again.
+   */
   declare notBefore?: string
   /** When the first attempt has to have begun; a task that has not been run by then fails. */
   declare startBefore?: string

@@ -111,6 +111,7 @@ export class MemoryTaskStore implements TaskStore {
       if (row.status !== 'draft') return { kind: 'refused', stored: toStoredTask(row) }
       const at = this.#now()
       if (payload !== undefined) row.payloadJson = payload.json
+      row.notBefore = Math.max(row.notBefore ?? at, at)
       this.#rows.settle(row, at, () => moveTo(row, 'pending', at))
       return { kind: 'started', stored: toStoredTask(row), at }
     })

@@ -109,6 +109,7 @@ export const resendRow = (row: MemoryRow, fromScratch: boolean, now: number): vo
   row.deadReason = 'failed'
   logEvent(row, { at: new Date(now).toISOString(), kind: 'resent', reason, attempts: attempts.length })
   becomePending(row, 0, now)
+  row.notBefore = now
 }
 
 const cancelOpen = (row: MemoryRow, now: number, error?: AttemptError): void => {
