@@ -5,7 +5,7 @@ import type { RedisOfWorlds } from '../crashPoints/redisOfWorlds.js'
 import type { Ground } from './ground.js'
 
 /** For as long as many worlds share a machine that is busy with others. */
-const WITHIN = { timeoutMs: 60_000, intervalMs: 150, description: 'the world is done' }
+const WITHIN = { timeoutMs: 120_000, intervalMs: 150, description: 'the world is done' }
 
 /** A Redis, and the time of the day; what is left of the world goes with it. */
 export const redisGround = (redis: RedisOfWorlds, stack: RedisStack): Ground & AsyncDisposable => {
