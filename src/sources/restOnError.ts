@@ -1,4 +1,4 @@
-import { catchError, defer, ignoreElements, NEVER, type Observable, takeUntil, tap } from 'rxjs'
+import { defer, ignoreElements, NEVER, Observable, takeUntil } from 'rxjs'
 
 import type { Report } from '../events/laneEvent.js'
 import type { ClaimSource } from './claimSource.js'
@@ -35,16 +35,32 @@ export function restOnError(source: ClaimSource, options: RestOnErrorOptions): C
   const { next, forget } = rests(options)
   let hasFailed = false
   const complete = (): void => {
+    if (!hasFailed) return
     hasFailed = false
     forget()
   }
+  const restAfter$ = (error: unknown): Observable<never> =>
+    defer(() => {
+      hasFailed = true
+      const { restMs, rest$ } = next()
+      report({ kind: 'brokerError', activity: 'claim', error, restMs })
+      return rest$.pipe(takeUntil(stop$), ignoreElements())
+    })
+  // By hand: `catchError` took 4 % of what a worker with ten or fifty slots gets done.
   return (demand) =>
-    defer(() => (hasFailed ? source(demand).pipe(tap({ complete })) : source(demand))).pipe(
-      catchError((error: unknown) => {
-        hasFailed = true
-        const { restMs, rest$ } = next()
-        report({ kind: 'brokerError', activity: 'claim', error, restMs })
-        return rest$.pipe(takeUntil(stop$), ignoreElements())
+    new Observable((out) =>
+      defer(() => source(demand)).subscribe({
+        next: (claim) => {
+          out.next(claim)
+        },
+        error: (error: unknown) => {
+          // eslint-disable-next-line rxjs-x/no-nested-subscribe -- see above
+          restAfter$(error).subscribe(out)
+        },
+        complete: () => {
+          complete()
+          out.complete()
+        },
       }),
     )
 }

@@ -196,14 +196,16 @@ describe('restOnError', () => {
       const { events, options } = setup()
       const error = new Error('thrown')
 
-      expectObservable(
-        restOnError(() => {
-          throw error
-        }, options)(slots),
-      ).toBe('10ms |')
+      const resting = restOnError(() => {
+        throw error
+      }, options)
+      expectObservable(concat(resting(slots), resting(slots))).toBe('30ms |')
       flush()
 
-      expect(events).toEqual([{ kind: 'brokerError', activity: 'claim', error, restMs: 10 }])
+      expect(events).toEqual([
+        { kind: 'brokerError', activity: 'claim', error, restMs: 10 },
+        { kind: 'brokerError', activity: 'claim', error, restMs: 20 },
+      ])
     })
   })
 
