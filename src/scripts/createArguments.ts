@@ -9,7 +9,8 @@ import { parkedMember } from './parkedMember.js'
 /**
  * KEYS and ARGV of createTasks.
  *
- * @param entries whether the tasks are to be queued; `together`: and none if a key belongs to another payload
+ * @param entries whether the tasks are to be queued; `together`: and none if a key belongs to another payload; `look`: only to
+ * tell what would refuse them
  *
  * @example
  * const [scriptKeys, args] = createArguments(keys('svc/'), 'runner', [draft], true)
@@ -18,10 +19,10 @@ export const createArguments = (
   keys: Keys,
   group: string,
   inputs: readonly CreateTask[],
-  entries: boolean | 'together',
+  entries: boolean | 'together' | 'look',
 ): [keys: string[], args: string[]] => {
   const scriptKeys = [keys.root]
-  const args = [group, entries === 'together' ? 'a' : entries ? '1' : '', '']
+  const args = [group, MODES.get(entries) ?? '', '']
   let runs = 0
   /** What the tasks before were, and where the number of those in their run stands. */
   let of: { readonly like: CreateTask; readonly to: Lane; readonly stream: string } | undefined
@@ -53,6 +54,12 @@ export const createArguments = (
   args[2] = String(runs)
   return [scriptKeys, args]
 }
+
+const MODES = new Map<boolean | string, string>([
+  [true, '1'],
+  ['together', 'a'],
+  ['look', 'l'],
+])
 
 /** Whether a task goes into its lane and needs nothing else. */
 const isUsual = ({

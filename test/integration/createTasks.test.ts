@@ -145,15 +145,74 @@ it('hands over the results of each call while the next is on its way, and tries 
   expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 1_200 + 500)
 })
 
-it('does nothing in a call in which a key belongs to another payload, and tries nothing after it', async () => {
+const plain = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, n) => taskOf(`${prefix}-${String(n)}`))
+const keyed = (id: string, payloadJson: string, idempotencyKey = 'k') => taskOf(id, { idempotencyKey, payloadJson })
+
+it('creates nothing of a long list in which a key belongs to another payload', async () => {
+  const { client, prefix, keys, connection, create } = await setUp()
+  await create(keyed('held', '1'), keyed('other', '1', 'o'))
+  const before = await client.keys(`${prefix}*`)
+  const told: number[] = []
+  const list = [...plain('a', 700), keyed('b', '1', 'o'), keyed('c', '2'), ...plain('d', 700), keyed('e', '2', 'o')]
+
+  const results = await createTasks(connection, keys, 'runner', list, 'together', (some) => told.push(some.length))
+
+  expect(told).toEqual([])
+  expect(results).toHaveLength(list.length)
+  expect(results.every(({ kind }) => kind === 'withheld')).toBe(true)
+  const found = results.flatMap((result, at) =>
+    result.kind === 'withheld' && result.stored ? [[list[at]?.id, result.stored.task.id]] : [],
+  )
+  expect(found).toEqual([
+    ['c', 'held'],
+    ['e', 'other'],
+  ])
+  expect((await client.keys(`${prefix}*`)).sort()).toEqual(before.sort())
+  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(2)
+})
+
+it('creates nothing of a long list in which a parent is over or missing', async () => {
+  const { client, keys, connection } = await setUp()
+  const list = [...plain('a', 1_200), taskOf('b', { parentTaskId: 'nobody' })]
+
+  const results = await createTasks(connection, keys, 'runner', list, 'together')
+
+  expect(results).toEqual(list.map(() => ({ kind: 'refused', parentTaskId: 'nobody' })))
+  expect(await client.exists(keys.queue(lane('mail', 1)))).toBe(0)
+})
+
+it('creates a long list whose keys are free, or belong to the same payload', async () => {
   const { client, keys, connection, create } = await setUp()
-  await create(taskOf('held', { idempotencyKey: 'k', payloadJson: '1' }))
-  const plain = (prefix: string, count: number) =>
-    Array.from({ length: count }, (_, n) => taskOf(`${prefix}-${String(n)}`))
-  const keyed = (id: string, payloadJson: string) => taskOf(id, { idempotencyKey: 'k', payloadJson })
+  await create(keyed('held', '1'))
+  const list = [...plain('a', 600), keyed('b', '1'), ...plain('c', 600), keyed('d', '2', 'free')]
+
+  const results = await createTasks(connection, keys, 'runner', list, 'together')
+
+  const kinds = results.map(({ kind }) => kind)
+  expect(kinds).toEqual(list.map(({ id }) => (id === 'b' ? 'exists' : 'created')))
+  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 1_201)
+})
+
+it('does nothing in a call in which a key has come to belong to another payload, and tries nothing after it', async () => {
+  const { client, keys, connection, create } = await setUp()
+  let calls = 0
+  const watched: Connection = {
+    isReady: true,
+    isAwaiting: false,
+    send: async (operation, args) => {
+      const reply = await connection.send(operation, args)
+      // Between the look at the whole list and its first call.
+      if (args[0]?.startsWith('EVAL') === true && calls++ === 0) await create(keyed('held', '1'))
+      return reply
+    },
+    replace: () => undefined,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+  await create(taskOf('known'))
   const told: number[] = []
   const results = await createTasks(
-    connection,
+    watched,
     keys,
     'runner',
     [...plain('first', 500), ...plain('a', 2), keyed('b', '2'), ...plain('c', 3), keyed('d', '1'), ...plain('e', 600)],
@@ -169,6 +228,6 @@ it('does nothing in a call in which a key belongs to another payload, and tries 
     result.kind === 'withheld' && result.stored ? [[at, result.stored]] : [],
   )
   expect(found).toMatchObject([[502, { task: { id: 'held', payload: 1 } }]])
-  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 500)
+  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(2 + 500)
   expect(await client.exists(keys.row('a-0'))).toBe(0)
 })

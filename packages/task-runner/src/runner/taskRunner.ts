@@ -41,9 +41,10 @@ export interface TaskRunner extends Disposable {
 
   /**
    * Submits many tasks, and resolves with them in their order: all or none. If one is refused, because its key belongs to
-   * another payload, say, none is submitted. Over Redis this holds for each 500 or 16 MiB of payloads of a list, those in front
-   * of which may have been submitted when it rejects; with rows of a store that has no `createMany`, for what can be checked
-   * before anything is written. A key may come twice in a list, with one payload, and is one task.
+   * another payload, say, none is submitted. Over Redis a list of more than 500 tasks or 16 MiB of payloads is looked at as a
+   * whole, then created so many at a time: what stands in front of a key that is taken meanwhile, or of a fault, may have been
+   * submitted when it rejects. With rows of a store that has no `createMany` it holds for what can be checked before anything
+   * is written. A key may come twice in a list, with one payload, and is one task.
    */
   submitMany<P>(list: ReadonlyArray<SubmitOptions<P>>): Promise<SubmittedTask[]>
 
