@@ -204,6 +204,35 @@ export const runnerBlobSuite = (name: string, makeRunners: MakeRunners): void =>
       expect((await runner.get(id))?.producedBlobs).toEqual([])
     })
 
+    it('T18 settles no upload that a branch begins once its run waits', async () => {
+      const { blobStore, runner } = await setUp()
+      const [waits, childMayEnd] = [deferred(), deferred()]
+      const seen: unknown[] = []
+      work(runner, async ({ allocateBlob, blobStore: blobs, attempt, spawnChildAndAwait }, payload) => {
+        if (payload === 'child') return childMayEnd.promise
+        const { key } = allocateBlob('out')
+        const upload = async (): Promise<void> => {
+          await waits.promise
+          try {
+            await blobs.put(key, Buffer.from('late'))
+          } catch (error) {
+            seen.push(error)
+          } finally {
+            seen.push('settled')
+          }
+        }
+        await Promise.all([spawnChildAndAwait('page', 'child'), attempt === 1 && upload()])
+        return 'done'
+      })
+      const { id } = await submit(runner)
+      await until(async () => (await runner.get(id))?.status === 'waiting', { description: 'the parent waits' })
+      waits.resolve()
+      childMayEnd.resolve()
+      expect(await runner.waitFor(id)).toBe('done')
+      expect(seen).toEqual([])
+      expect(await blobStore.head(`tasks/${id}/out`)).toBeUndefined()
+    })
+
     it('T52 deletes what can be deleted, and reports the rest', async () => {
       const { blobStore, runner, telemetry, troubles } = await setUp()
       work(runner, async ({ blobStore: blobs, taskId }) => {

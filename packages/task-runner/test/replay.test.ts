@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { Observable } from 'rxjs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.js'
@@ -282,6 +283,39 @@ describe('a handler that is run again', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(reached).toBe(1)
     expect((await read(id)).childTaskIds).toHaveLength(1)
+  })
+
+  it.each<[string, keyof TaskStore, (ctx: TaskContext<unknown>) => Promise<unknown>]>([
+    ['a record of a blob', 'recordBlob', (ctx) => ctx.consumeBlob({ storeName: 'blobs', key: 'a' })],
+    ['a heartbeat', 'extendAttempt', (ctx) => ctx.heartbeat()],
+  ])('T18 settles %s no more that was under way when it was suspended', async (_, name, ask) => {
+    const [cutOff, answered] = [deferred(), deferred()]
+    const memory = new MemoryTaskStore()
+    const operation = Reflect.get(memory, name) as (...args: unknown[]) => Promise<unknown>
+    const store = overrideStore(memory, {
+      [name]: async (...args: unknown[]) => {
+        await cutOff.promise
+        const answer = await operation.apply(memory, args)
+        answered.resolve()
+        return answer
+      },
+    })
+    const seen: unknown[] = []
+    const { submit, run } = setUp(
+      // It is left when the run is cut off.
+      (ctx) =>
+        new Observable(() => {
+          const end = (how: unknown): void => void seen.push(how)
+          ask(ctx).then(end, end)
+          void ctx.spawnChildAndAwait('child', 1)
+          return () => cutOff.resolve()
+        }),
+      { store },
+    )
+    expect(await run((await submit()).id)).toEqual(suspended)
+    await answered.promise
+    await new Promise(setImmediate)
+    expect(seen).toEqual([])
   })
 
   it('T18 refuses steps after the end of the run', async () => {

@@ -41,11 +41,8 @@ export class RunBlobs {
   }
 
   /** Resolves when a blob stands on the record. It may be written, or read, from then on. */
-  async record(use: BlobUse, blob: BlobRef): Promise<void> {
-    if (this.run.isCutOff) return new Promise<void>(() => undefined)
-    this.#assertUsable()
-    await this.#write({ use, blob })
-    this.#assertUsable()
+  record(use: BlobUse, blob: BlobRef): Promise<void> {
+    return this.#stand(() => this.#write({ use, blob }))
   }
 
   /** The same, for a blob that stands already: what is new about it. Never rejects. */
@@ -59,12 +56,10 @@ export class RunBlobs {
   }
 
   /** Before a blob of this task is written: it stands under at least its name. */
-  async reserve(blob: BlobRef): Promise<void> {
-    const present = this.#recorded.get(nameOf('produced', blob))
-    if (present === undefined) return this.record('produced', blob)
-    this.#assertUsable()
-    await present.written
-    this.#assertUsable()
+  reserve(blob: BlobRef): Promise<void> {
+    return this.#stand(
+      () => this.#recorded.get(nameOf('produced', blob))?.written ?? this.#write({ use: 'produced', blob }),
+    )
   }
 
   /** What the end of the handler comes to, once all of its blobs stand. */
@@ -72,6 +67,20 @@ export class RunBlobs {
     await Promise.allSettled([...this.#recorded.values()].map(({ written }) => written))
     const [trouble] = this.#troubles
     return end.kind !== 'returned' || trouble === undefined ? end : { kind: 'threw', error: trouble[1] }
+  }
+
+  /** Whatever comes of it, a run that was cut off is not told: its handler must not take a wait for an end. */
+  async #stand(write: () => Promise<void>): Promise<void> {
+    if (!this.run.isCutOff) {
+      this.#assertUsable()
+      try {
+        await write()
+        if (!this.run.isCutOff) return this.#assertUsable()
+      } catch (error) {
+        if (!this.run.isCutOff) throw error
+      }
+    }
+    return new Promise<void>(() => undefined)
   }
 
   #write(used: UsedBlob): Promise<void> {

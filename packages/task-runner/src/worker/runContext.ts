@@ -69,10 +69,12 @@ export class RunContext<P> implements TaskContext<P> {
 
   get heartbeat(): TaskContext<P>['heartbeat'] {
     return async () => {
-      if (this.#run.isCutOff) return new Promise<void>(() => undefined)
-      this.#assertUsable()
-      await this.#heartbeats.extend(this.#run)
-      this.#assertUsable()
+      if (!this.#run.isCutOff) {
+        this.#assertUsable()
+        await this.#heartbeats.extend(this.#run)
+        if (!this.#run.isCutOff) return this.#assertUsable()
+      }
+      return new Promise<void>(() => undefined)
     }
   }
 
