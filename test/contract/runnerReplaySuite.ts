@@ -19,6 +19,7 @@ import { until } from '../support/until.js'
 import type { MakeRunners } from './runnerSuite.js'
 
 type Handler = (ctx: TaskContext<unknown>, payload: unknown) => unknown
+type Wait = 'awaitChildren' | 'awaitChildrenSettled'
 type More = Partial<DefineTaskHandlerOptions<unknown, unknown>>
 
 /** Every byte there is, among them those that are no UTF-8. */
@@ -125,6 +126,36 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
       expect(task.childTaskIds).toHaveLength(1)
       expect(runs).toBe(2)
     })
+
+    it.each<[Wait, Wait | undefined, RegExp]>([
+      ['awaitChildren', 'awaitChildrenSettled', /Step 1 .*"await-children 1 .*went on with "the end/],
+      ['awaitChildrenSettled', 'awaitChildren', /Step 1 .*"await-children-settled 1 .*went on with "the end/],
+      ['awaitChildren', undefined, /Step 1 .*"await-children 1 .*went on with "the end/],
+    ])(
+      'T14 fails for good when %s was answered, and %s is asked for in its place',
+      async (before, instead, message) => {
+        let runs = 0
+        const { resume } = await setUp(
+          async (ctx) => {
+            const child = await ctx.spawnChild('child', 1)
+            if (++runs < 3) await ctx[before]([child])
+            else if (instead !== undefined) await ctx[instead]([child])
+            // One run to wait, one that is answered, and the one with other code.
+            if (runs === 2) ctx.notNow(0)
+            return 'unnoticed'
+          },
+          { retryPolicy: { maxAttempts: 5, backoff: 'none' } },
+        )
+        expect(await resume()).toMatchObject({
+          status: 'failed',
+          error: {
+            name: 'ReplayMismatchError',
+            message: expect.stringMatching(message) as unknown,
+          },
+        })
+        expect(runs).toBe(3)
+      },
+    )
 
     it.each<[string, Fault['when']]>([
       ['recordStep', 'before'],

@@ -95,6 +95,23 @@ describe('a handler that is run again', () => {
     expect((await read(id)).error?.name).toBe('ReplayMismatchError')
   })
 
+  it('T14 lets a handler wait in another way once a wait was rejected, in each run', async () => {
+    let runs = 0
+    const { submit, run, runChildren, read } = setUp(async (ctx) => {
+      const child = await ctx.spawnChild('bad', 1)
+      const rejected = await ctx.awaitChildren([child]).catch((error: unknown) => (error as Error).name)
+      const [settled] = await ctx.awaitChildrenSettled([child])
+      if (++runs === 1) ctx.notNow(0)
+      return [rejected, settled?.status, ctx.random()]
+    })
+    const { id } = await submit()
+    expect(await run(id)).toEqual(suspended)
+    await runChildren(id)
+    expect(await run(id)).toMatchObject({ kind: 'requeue' })
+    expect(await run(id)).toEqual({ kind: 'success' })
+    expect((await read(id)).result).toEqual(['ChildTaskError', 'failed', expect.any(Number)])
+  })
+
   it('T13 finds the steps of parallel branches, whichever comes first', async () => {
     let order = [1, 2, 3]
     const { submit, run, runChildren, read } = setUp(async (ctx) => {

@@ -92,7 +92,7 @@ export class ReplayLog {
    */
   #assertNothingLeft(found: string, mayHaveGap = false): void {
     for (const { index, kind, name } of this.#expected.values()) {
-      if (kind.startsWith('await') || (this.#isParallel && kind !== 'spawn-child')) continue
+      if (this.#isParallel && kind !== 'spawn-child') continue
       if (mayHaveGap && isInstant(kind)) continue
       throw new ReplayMismatchError(this.#taskId, index, name, found)
     }
