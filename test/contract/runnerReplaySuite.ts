@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import {
   defineTaskHandler,
   isTerminalStatus,
+  PayloadError,
   type DefineTaskHandlerOptions,
   type Task,
   type TaskContext,
@@ -58,8 +60,14 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
     })
 
     /** A parent, run up to its first wait; its children end once it is told to go on, which it is by `resume`. */
-    const setUp = async (handler: Handler, { link, ...more }: More & { link?: Link } = {}) => {
-      const harness = await makeRunners(1, link && { link, reconcilerIntervalMs: 100 })
+    const setUp = async (
+      handler: Handler,
+      { link, maxPayloadBytes, ...more }: More & { link?: Link; maxPayloadBytes?: number } = {},
+    ) => {
+      const harness = await makeRunners(1, {
+        ...(link && { link, reconcilerIntervalMs: 100 }),
+        ...(maxPayloadBytes !== undefined && { maxPayloadBytes }),
+      })
       cleanups.push(() => harness.dispose())
       const runner: TaskRunner = harness.runners[0]!
       const gate = deferred()
@@ -231,6 +239,46 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
       })
       expect(seen).toEqual([task.result, task.result])
       expect(calls).toBe(1)
+    })
+
+    it('T20 refuses a body that is larger than may be kept as before, and reads it no further', async () => {
+      const paths: string[] = []
+      const left = deferred()
+      const url = await serve((request, response) => {
+        paths.push(request.url ?? '')
+        if (request.url === '/fits') return void response.end(BYTES)
+        if (request.url === '/more') return void response.end(Buffer.concat([BYTES, Buffer.of(0)]))
+        // It has no end.
+        pipeline(Readable.from(chunks()), response, () => left.resolve())
+      })
+      const chunks = function* () {
+        for (;;) yield BYTES
+      }
+      const seen: unknown[] = []
+      const { resume } = await setUp(
+        async (ctx) => {
+          const call = async (path: string): Promise<unknown> => {
+            try {
+              return (await (await ctx.fetch(`${url}${path}`)).arrayBuffer()).byteLength
+            } catch (error) {
+              return [error instanceof PayloadError, (error as Error).message]
+            }
+          }
+          seen.push([await call('fits'), await call('more'), await call('endless')])
+          await ctx.spawnChildAndAwait('child', 1)
+          return 'done'
+        },
+        { maxPayloadBytes: BYTES.length },
+      )
+      expect(await resume()).toMatchObject({ status: 'succeeded' })
+      const refused = (path: string) => [
+        true,
+        `The payload of the response to "GET ${url}${path}" cannot be stored: it takes more than 256 bytes`,
+      ]
+      const answers = [BYTES.length, refused('more'), refused('endless')]
+      expect(seen).toEqual([answers, answers])
+      expect(paths).toEqual(['/fits', '/more', '/endless'])
+      await left.promise
     })
 
     it('T13 gives parallel calls of one URL their own answers, whichever comes first', async () => {

@@ -59,6 +59,7 @@ export type MakeRunners = (
     unservedAfterMs?: number
     maintenanceIntervalMs?: number
     reconcilerIntervalMs?: number
+    maxPayloadBytes?: number
     /** Of the runners, not of their queue. */
     clock?: Clock
     /** What leads from the runners to their rows: each use has the name of an operation of the store. @default none */

@@ -2,7 +2,8 @@ import { printable } from '../argument/printable.js'
 
 /**
  * A payload that JSON would drop or give back as something else: a function, a BigInt, NaN, a Date, an instance of a
- * class, a cycle. Thrown before anything is written; the message names the place.
+ * class, a cycle; or one that is larger than `maxPayloadBytes`. Thrown before anything is written; the message names the
+ * place. A recorded `fetch` rejects with it for a body that is too large.
  *
  * @example
  * await runner.submit({ type: 'mail', payload: 10n, handlerVersion: 1 }) // rejects with a PayloadError

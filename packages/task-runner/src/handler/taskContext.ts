@@ -112,7 +112,8 @@ export interface TaskContext<P> {
   /**
    * The platform's `fetch`, whose response is read to its end and recorded: it is called once, and stops with the run. The
    * record is found by method, URL and body. A retry after a failed attempt repeats calls that were rejected or answered
-   * with a status from 400.
+   * with a status from 400. A body of more than the runner's `maxPayloadBytes` rejects it with a `PayloadError`; there is no
+   * limit by default, so get what is large with the platform's own `fetch`, into a blob.
    */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
 }

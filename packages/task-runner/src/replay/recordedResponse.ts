@@ -13,15 +13,32 @@ export interface RecordedResponse {
 const OF_THE_TRANSFER = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 const WITHOUT_BODY = new Set([101, 103, 204, 205, 304])
 
-/** Reads a response to its end. */
-export const recordResponse = async (response: Response): Promise<RecordedResponse> => ({
+/** Reads a response to its end. `undefined`: it has more than `maxBytes`, and the rest of it was cancelled. */
+export const recordResponse = async (response: Response, maxBytes: number): Promise<RecordedResponse | undefined> => {
+  const body = await readBody(response, maxBytes)
+  return body && { ...headOf(response), bodyBase64: body.toString('base64') }
+}
+
+const headOf = (response: Response): Omit<RecordedResponse, 'bodyBase64'> => ({
   url: response.url,
   redirected: response.redirected,
   status: response.status,
   statusText: response.statusText,
   headers: [...response.headers].filter(([name]) => !OF_THE_TRANSFER.has(name)),
-  bodyBase64: Buffer.from(await response.arrayBuffer()).toString('base64'),
 })
+
+const readBody = async ({ body }: Response, maxBytes: number): Promise<Buffer | undefined> => {
+  if (body === null) return Buffer.alloc(0)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // To leave the loop cancels the body, and the connection with it.
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}
 
 /** Makes a response of what was recorded. */
 export const rebuildResponse = (recorded: RecordedResponse): Response => {

@@ -53,8 +53,9 @@ export interface TaskRunnerCoreOptions {
   maxDeliveries?: number
   /**
    * How many bytes of UTF-8 a payload, a result or the `meta` of progress may take as JSON, at least 1; what is larger is
-   * refused like anything else that cannot be stored. Rows are read as a whole, so larger things belong into the blob
-   * store. @default Infinity: as large as the store takes
+   * refused like anything else that cannot be stored. The body of a recorded `fetch` may have as many bytes (kept
+   * as base64, which takes a third more): the call rejects with a `PayloadError` at the first byte beyond, and reads no
+   * further. Rows are read as a whole, so larger things belong into the blob store. @default Infinity: as large as the store takes
    */
   maxPayloadBytes?: number
   /**
