@@ -241,6 +241,24 @@ export const runnerReplaySuite = (name: string, makeRunners: MakeRunners): void 
       expect(calls).toBe(1)
     })
 
+    it('T20 answers a fetch of a status that no class has, 999, as before, over a suspension', async () => {
+      const url = await serve((_, response) => void response.writeHead(999, 'Denied').end('no'))
+      const seen: unknown[] = []
+      const { resume } = await setUp(async (ctx) => {
+        const response = await describeResponse(await ctx.fetch(url))
+        seen.push(response)
+        await ctx.spawnChildAndAwait('child', 1)
+        return response
+      })
+      const task = await resume()
+      const body = Buffer.from('no').toString('base64')
+      expect(task).toMatchObject({
+        status: 'succeeded',
+        result: { status: 999, statusText: 'Denied', ok: false, hasBody: true, body },
+      })
+      expect(seen).toEqual([task.result, task.result])
+    })
+
     it('T20 refuses a body that is larger than may be kept as before, and reads it no further', async () => {
       const paths: string[] = []
       const left = deferred()

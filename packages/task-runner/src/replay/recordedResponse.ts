@@ -11,7 +11,7 @@ export interface RecordedResponse {
 
 /** They describe the body as it travelled, not as it is read. */
 const OF_THE_TRANSFER = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
-const WITHOUT_BODY = new Set([101, 103, 204, 205, 304])
+const WITHOUT_BODY = new Set([204, 205, 304])
 
 /** Reads a response to its end. `undefined`: it has more than `maxBytes`, and the rest of it was cancelled. */
 export const recordResponse = async (response: Response, maxBytes: number): Promise<RecordedResponse | undefined> => {
@@ -46,14 +46,11 @@ export const rebuildResponse = (recorded: RecordedResponse): Response => {
   const headers = new Headers()
   for (const [name, value] of recorded.headers) headers.append(name, value)
   const body = WITHOUT_BODY.has(status) ? null : Buffer.from(bodyBase64, 'base64')
-  // The constructor takes no informational status, nor what a fetch adds to a response.
-  const response = new Response(body, { status: status < 200 ? 204 : status, statusText, headers })
+  // The constructor takes no status beyond 599, which some servers answer with, nor what a fetch adds to a response.
+  const response = new Response(body, { status: Math.min(status, 599), statusText, headers })
   const add = (name: string, value: unknown): unknown => Object.defineProperty(response, name, { value })
   add('url', url)
   add('redirected', redirected)
-  if (response.status !== status) {
-    add('status', status)
-    add('ok', false)
-  }
+  if (response.status !== status) add('status', status)
   return response
 }
