@@ -102,6 +102,9 @@ export interface TaskContext<P> {
    * Waits, at least `ms` milliseconds (any length) from the first run that asked. A long sleep (more than five seconds,
    * unless the runner was told otherwise) gives the slot back, and the handler is run again from the top when it is over.
    * Rejects as soon as the signal fires, with its reason.
+   *
+   * In a race against children it is no time limit, as their end cuts no sleep short: give the child's handler an
+   * `attemptTimeoutMs`, and its spawn a `startBefore`.
    */
   readonly sleep: (ms: number) => Promise<void>
   /**
