@@ -697,6 +697,26 @@ describe('the checker lets pass', () => {
       },
     ],
     [
+      'a task that was over with its dead worker, and was sent again much later',
+      (forged) => {
+        forged.note(17_900, 'executioner', { kind: 'started', process: 'w3.0', pid: 1 })
+        forged.note(18_010, 'executioner', { kind: 'ended', process: 'w3.0', how: 'SIGKILL', isMeant: true })
+        addTask(forged, {
+          id: 'orphan',
+          type: 'slow',
+          at: 17_990,
+          runs: [
+            { by: 'w3.0', from: 18_000, status: 'timed-out' },
+            { by: 'w2.0', from: 26_100, to: 26_150, ...done },
+          ],
+        })
+        const at = new Date(START + 26_000).toISOString()
+        Object.assign(forged.row('orphan'), { events: [{ kind: 'resent', reason: 'lost', attempts: 1, at }] })
+        forged.note(25_990, 's1.0', { kind: 'resending', taskId: 'orphan' })
+        forged.note(26_005, 's1.0', { kind: 'resent', taskId: 'orphan', startedAt: START + 25_990 })
+      },
+    ],
+    [
       'an effect of what may have had one',
       (forged) => {
         forged.drop(isOf('healed', 'submitted'))

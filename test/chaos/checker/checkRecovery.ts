@@ -1,3 +1,5 @@
+import type { Task } from '@furystack/task-runner'
+
 import { RUNNER_OPTIONS } from '../run/settings.js'
 import type { Check } from './check.js'
 import type { Readings } from './readings.js'
@@ -18,7 +20,11 @@ export const checkRecovery: Check = (readings) => {
     // Poison may have killed everybody, or everybody who has the tag.
     if (type === 'tagged' || !hasHeir(to, limit, readings)) return []
     const next = runsOf(taskId).find((run) => run.attempt > attempt)
-    const goneOnAt = Math.min(next?.from ?? Infinity, Date.parse(row.terminalAt ?? '') || Infinity)
+    const goneOnAt = Math.min(
+      next?.from ?? Infinity,
+      Date.parse(row.terminalAt ?? '') || Infinity,
+      overAt(row, attempt),
+    )
     if (goneOnAt <= limit) return []
     const after = goneOnAt === Infinity ? 'never' : `${goneOnAt - to} ms later`
     return [{ at: to, taskId, message: `${by} died with attempt ${attempt}; it was taken over ${after}` }]
@@ -33,6 +39,12 @@ export const checkRecovery: Check = (readings) => {
     }),
   )
   return [...forgotten, ...robbed]
+}
+
+/** When a task was over with an attempt, if it was sent again after that. */
+const overAt = ({ attempts, events }: Task, attempt: number): number => {
+  if (!events.some((event) => event.kind === 'resent' && event.attempts === attempt)) return Infinity
+  return Date.parse(attempts.find((one) => one.attempt === attempt)?.finishedAt ?? '') || Infinity
 }
 
 /** Whether anybody was there all the time who could take over. */
