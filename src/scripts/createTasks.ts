@@ -103,7 +103,14 @@ const lookAhead = async (
   group: string,
   inputs: readonly CreateTask[],
 ): Promise<CreateManyResult[] | undefined> => {
-  const positions = [...inputs.keys()].filter((at) => isRefusable(inputs[at] as CreateTask))
+  const known = new Set<string>()
+  const positions = [...inputs.keys()].filter((at) => {
+    const { type, idempotencyKey, parentTaskId } = inputs[at] as CreateTask
+    if (idempotencyKey === undefined) return parentTaskId !== undefined
+    // A key that comes again is what its first task makes of it, which may be to take it from one that has failed.
+    const key = keys.idempotency(type, idempotencyKey)
+    return !known.has(key) && known.add(key)
+  })
   const found = new Map<number, CreateManyResult>()
   let looked = 0
   for (const page of pagesOf(
@@ -118,8 +125,5 @@ const lookAhead = async (
   }
   return found.size > 0 ? inputs.map((_, at) => found.get(at) ?? { kind: 'withheld' }) : undefined
 }
-
-const isRefusable = ({ idempotencyKey, parentTaskId }: CreateTask): boolean =>
-  idempotencyKey !== undefined || parentTaskId !== undefined
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -151,10 +151,10 @@ const keyed = (id: string, payloadJson: string, idempotencyKey = 'k') => taskOf(
 
 it('creates nothing of a long list in which a key belongs to another payload', async () => {
   const { client, prefix, keys, connection, create } = await setUp()
-  await create(keyed('held', '1'), keyed('other', '1', 'o'))
+  await create(keyed('held', '1'), keyed('other', '1', 'o'), keyed('third', '1', 't'))
   const before = await client.keys(`${prefix}*`)
   const told: number[] = []
-  const list = [...plain('a', 700), keyed('b', '1', 'o'), keyed('c', '2'), ...plain('d', 700), keyed('e', '2', 'o')]
+  const list = [...plain('a', 700), keyed('b', '1', 'o'), keyed('c', '2'), ...plain('d', 700), keyed('e', '2', 't')]
 
   const results = await createTasks(connection, keys, 'runner', list, 'together', (some) => told.push(some.length))
 
@@ -166,10 +166,10 @@ it('creates nothing of a long list in which a key belongs to another payload', a
   )
   expect(found).toEqual([
     ['c', 'held'],
-    ['e', 'other'],
+    ['e', 'third'],
   ])
   expect((await client.keys(`${prefix}*`)).sort()).toEqual(before.sort())
-  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(2)
+  expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(3)
 })
 
 it('creates nothing of a long list in which a parent is over or missing', async () => {
@@ -192,6 +192,18 @@ it('creates a long list whose keys are free, or belong to the same payload', asy
   const kinds = results.map(({ kind }) => kind)
   expect(kinds).toEqual(list.map(({ id }) => (id === 'b' ? 'exists' : 'created')))
   expect(await client.xLen(keys.queue(lane('mail', 1)))).toBe(1 + 1_201)
+})
+
+it('lets a long list take a key from a task that has failed, and name it again', async () => {
+  const { client, keys, connection, create } = await setUp()
+  await create(keyed('failed', '1'))
+  await client.hSet(keys.row('failed'), 's', 'failed')
+  const others = Array.from({ length: 600 }, (_, n) => keyed(`a-${String(n)}`, '0', `k-${String(n)}`))
+  const list = [{ ...keyed('anew', '2'), resubmitAfterFailure: true }, ...others, keyed('again', '2')]
+
+  const results = await createTasks(connection, keys, 'runner', list, 'together')
+
+  expect(results.map(({ kind }) => kind)).toEqual(list.map(({ id }) => (id === 'again' ? 'exists' : 'created')))
 })
 
 it('does nothing in a call in which a key has come to belong to another payload, and tries nothing after it', async () => {
